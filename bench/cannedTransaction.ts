@@ -4,11 +4,11 @@
  */
 import { hash as digest } from 'node:crypto'
 import type { RpcTransaction } from '#ingest/read/block.ts'
-import { keccak256Hex } from '#ingest/verify/keccak.ts'
-import type { RlpWriter } from '#ingest/verify/rlp.ts'
-import { addressOf } from '#ingest/verify/secp256k1.ts'
-import { signingHash } from '#ingest/verify/signingHash.ts'
-import { writeTransaction } from '#ingest/verify/transaction.ts'
+import { writeTransaction } from '#ingest/verify/parts/transaction.ts'
+import { addressOf } from '#ingest/verify/senders/secp256k1.ts'
+import { signingHash } from '#ingest/verify/senders/signingHash.ts'
+import { keccak256Hex } from '#ingest/verify/tries/keccak.ts'
+import type { RlpWriter } from '#ingest/verify/tries/rlp.ts'
 import { address, hash } from '#primitives.ts'
 import { type CannedKey, KeySequence } from './keySequence.ts'
 

@@ -2,7 +2,7 @@
  * Claim: verification with all roots costs less than decoding and encoding do, and senders some
  * hundredths of it. One thread, no network, no store.
  */
-import { everySender, SENDERS_ONE_IN } from '#ingest/verify/senderSample.ts'
+import { everySender, SENDERS_ONE_IN } from '#ingest/verify/senders/senderSample.ts'
 import { decodeRange } from '#transform/decode/decodeRange.ts'
 import type { ChainProfile } from '#transform/profile.ts'
 import { type ChainShape, cannedChain } from './cannedChain.ts'

@@ -4,8 +4,8 @@
  * signatures knows all keys, which harms no canned chain.
  */
 import { createECDH } from 'node:crypto'
-import { inverseOf } from '#ingest/verify/inverseOf.ts'
-import { p256Curve, wordOf } from '#ingest/verify/p256.ts'
+import { inverseOf } from '#ingest/verify/senders/inverseOf.ts'
+import { p256Curve, wordOf } from '#ingest/verify/senders/p256.ts'
 
 type CurveName = 'secp256k1' | 'prime256v1'
 

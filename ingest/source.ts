@@ -1,6 +1,6 @@
 import type { BlockRef } from '#primitives.ts'
 import type { BlockRange } from './range.ts'
-import type { EncodedBlock } from './verify/encodedBlock.ts'
+import type { EncodedBlock } from './verify/parts/encodedBlock.ts'
 
 /** Heads this far apart, or less, are of nodes of one chain of which one is a little behind. */
 export const HEADS_APART_MAX = 128

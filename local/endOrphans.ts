@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { endDevChain, recordedDevChains } from './devchain/otherDevChains.ts'
 import { findHolder } from './engines/dataDir.ts'
-import { findPostmaster, stopPostmaster } from './engines/postmaster.ts'
+import { findPostmaster, stopPostmaster } from './engines/postgres/postmaster.ts'
 
 /** A supervisor has started the program again by then; all is over within 30 s of the kill. */
 const ADOPTION_MS = 15_000

@@ -4,8 +4,8 @@
  */
 
 import { messageOf, SettingError } from '#errors.ts'
-import { SourceError } from '#ingest/rpc/errors.ts'
-import { Identities, isSameChain, type ToldIdentity } from '#ingest/rpc/identities.ts'
+import { SourceError } from '#ingest/rpc/client/errors.ts'
+import { Identities, isSameChain, type ToldIdentity } from '#ingest/rpc/endpoints/identities.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
 import { type DevChain, startDevChain } from '#local/devchain/node.ts'

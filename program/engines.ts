@@ -3,10 +3,10 @@
  * started here, or found running beside (`millrace verify` next to `npm start`).
  */
 import type { ClickHouseClient } from '@clickhouse/client'
-import { startClickHouse } from '#local/engines/clickhouse.ts'
+import { startClickHouse } from '#local/engines/clickhouse/clickhouse.ts'
 import { readConnection, removeConnection, writeConnection } from '#local/engines/connection.ts'
 import type { DataDir } from '#local/engines/dataDir.ts'
-import { startPostgres } from '#local/engines/postgres.ts'
+import { startPostgres } from '#local/engines/postgres/postgres.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import {
   accessFromUrl,

@@ -24,7 +24,11 @@ export const forks: readonly Fork[] = [
     knowledge: 'confirmed',
     activatesAt: { 4217: 0, 42431: 0 },
     changes: 'header around that of Ethereum, envelope 0x76, fees in tokens',
-    handled: ['ingest/verify/header.ts', 'ingest/verify/tempoTransaction.ts', 'transform/rows/fee.ts'],
+    handled: [
+      'ingest/verify/parts/header.ts',
+      'ingest/verify/parts/tempoTransaction.ts',
+      'transform/rows/fee.ts',
+    ],
   },
   ...(
     [
@@ -61,7 +65,7 @@ export const forks: readonly Fork[] = [
     knowledge: 'confirmed',
     activatesAt: { 4217: 1_779_112_800, 42431: 1_778_767_200 },
     changes: 'headers end with the context of consensus',
-    handled: ['ingest/verify/header.ts', 'ingest/read/headerShape.ts'],
+    handled: ['ingest/verify/parts/header.ts', 'ingest/read/headerShape.ts'],
   },
   {
     name: 'T5',
@@ -155,7 +159,7 @@ export const forks: readonly Fork[] = [
     handled: [
       'ConfigurableAccountConfigUpdated(address,bytes32,uint64,uint8,(address,uint8)[])',
       'AccountUpgraded(address,bytes32,bytes32,uint8,(address,uint8)[])',
-      'ingest/verify/tempoTransaction.ts',
+      'ingest/verify/parts/tempoTransaction.ts',
       'transform/columnDocs.ts',
     ],
   },

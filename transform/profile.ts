@@ -2,9 +2,9 @@
  * What decoding has to know about a chain: which rules its headers, fees and transactions follow.
  */
 import { type Loose, type LoosePart, nothingLoose } from '#ingest/read/looseParts.ts'
-import type { HeaderRule } from '#ingest/verify/header.ts'
 import { isKnownChain, knownForksOf } from '#ingest/verify/knownChains.ts'
-import type { SenderSample } from '#ingest/verify/senderSample.ts'
+import type { HeaderRule } from '#ingest/verify/parts/header.ts'
+import type { SenderSample } from '#ingest/verify/senders/senderSample.ts'
 import { newestKnownFork } from './forks.ts'
 
 /**

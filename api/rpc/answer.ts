@@ -1,5 +1,5 @@
 /** Answers as they leave: JSON written by hand around texts that are passed on. */
-import type { RpcFailure as RpcFailureKind } from '#ingest/rpc/errors.ts'
+import type { RpcFailure as RpcFailureKind } from '#ingest/rpc/client/errors.ts'
 import type { RpcFailure } from './failure.ts'
 import { limitExceeded } from './failure.ts'
 

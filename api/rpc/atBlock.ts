@@ -1,6 +1,6 @@
 /** Calls about a block, its content, or the chain's state there. */
 import { sliceItems, textOf } from '#ingest/read/jsonSlices.ts'
-import { quantity } from '#ingest/rpc/parse.ts'
+import { quantity } from '#ingest/rpc/client/parse.ts'
 import { answered, type RpcOutcome } from './answer.ts'
 import { byHash, newest, type PlacedCall, placeCall } from './blocks.ts'
 import { ask, heightIn, type RpcContext } from './context.ts'

@@ -3,8 +3,8 @@
  * nodes would understand the tag differently.
  */
 import { sliceItems, textOf } from '#ingest/read/jsonSlices.ts'
-import { quantity } from '#ingest/rpc/parse.ts'
-import type { RelayWish } from '#ingest/rpc/relay.ts'
+import type { RelayWish } from '#ingest/relay/relay.ts'
+import { quantity } from '#ingest/rpc/client/parse.ts'
 import { isRecord } from '#primitives.ts'
 
 /** Heights as the pool sees them, for the calls of one request. */

@@ -1,6 +1,6 @@
 /** eth_getLogs: a range that nobody has in full is an error, never a shorter list. */
 import { sliceItems, textOf } from '#ingest/read/jsonSlices.ts'
-import { quantity } from '#ingest/rpc/parse.ts'
+import { quantity } from '#ingest/rpc/client/parse.ts'
 import { isRecord } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { ChainState } from '#store/ledger/chainState.ts'

@@ -3,8 +3,8 @@
  * an outcome nobody knows is looked up: a transaction that the pool has was sent.
  */
 import { sliceItems, textOf } from '#ingest/read/jsonSlices.ts'
-import { isMethodMissing, type RelayAnswer } from '#ingest/rpc/relayAnswer.ts'
-import { keccak256Hex } from '#ingest/verify/keccak.ts'
+import { isMethodMissing, type RelayAnswer } from '#ingest/relay/relayAnswer.ts'
+import { keccak256Hex } from '#ingest/verify/tries/keccak.ts'
 import { answered, failed, type RpcOutcome } from './answer.ts'
 import { newest } from './blocks.ts'
 import { ask, heightIn, type RpcContext } from './context.ts'

@@ -4,7 +4,7 @@
  */
 import { MillraceError } from '#errors.ts'
 import { covers } from '#ingest/range.ts'
-import { quantity } from '#ingest/rpc/parse.ts'
+import { quantity } from '#ingest/rpc/client/parse.ts'
 import { findBlock } from '#store/read/blocks.ts'
 import { readBlockTxs } from '#store/read/rpc/blockTxs.ts'
 import { readTxByHash } from '#store/read/rpc/txByHash.ts'

@@ -1,5 +1,5 @@
 import { failure } from '#errors.ts'
-import { SourceError } from '../rpc/errors.ts'
+import { SourceError } from '../rpc/client/errors.ts'
 import type { Batch } from '../sink.ts'
 import type { ChainHead } from '../source.ts'
 import { type Fetcher, fetchVerified } from './fetchVerified.ts'

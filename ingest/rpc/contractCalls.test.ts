@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { address } from '#primitives.ts'
-import type { RpcCall } from './client.ts'
+import type { RpcCall } from './client/client.ts'
+import { RpcError, SourceError } from './client/errors.ts'
 import { contractCalls } from './contractCalls.ts'
-import { RpcError, SourceError } from './errors.ts'
 
 const ANSWER_MAX = 1_000
 const contract = (n: number) => address(`0x${n.toString(16).padStart(40, '0')}`)

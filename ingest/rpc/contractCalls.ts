@@ -1,6 +1,6 @@
-import { SourceError } from '#ingest/rpc/errors.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import type { Address, Hash, Hex } from '#primitives.ts'
+import { SourceError } from './client/errors.ts'
 
 export interface ContractCall {
   readonly to: Address

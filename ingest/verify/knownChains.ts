@@ -1,4 +1,4 @@
-import type { HeaderRule } from './header.ts'
+import type { HeaderRule } from './parts/header.ts'
 
 /**
  * Chains whose blocks up to a height are of forks that this version knows, so that nothing in them

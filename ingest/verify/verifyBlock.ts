@@ -12,18 +12,18 @@ import {
   type ScannedReceipt,
   type ScannedReceipts,
 } from '../read/scannedReceipt.ts'
-import { Bloom } from './bloom.ts'
-import { creationAddress } from './creationAddress.ts'
-import { DigestBatch } from './digestBatch.ts'
-import { type EncodedBlock, encodedHeaderVerdict, encodedReceiptsVerdict } from './encodedBlock.ts'
-import { type HeaderRule, hasFieldsOfTempo, hasUnknownHeaderFields, headerHash } from './header.ts'
 import type { KnownChain } from './knownChains.ts'
-import { hasKnownReceipt, writeReceipt } from './receipt.ts'
+import { creationAddress } from './parts/creationAddress.ts'
+import { type EncodedBlock, encodedHeaderVerdict, encodedReceiptsVerdict } from './parts/encodedBlock.ts'
+import { type HeaderRule, hasFieldsOfTempo, hasUnknownHeaderFields, headerHash } from './parts/header.ts'
+import { hasKnownReceipt, writeReceipt } from './parts/receipt.ts'
+import { type TransactionVerdict, transactionVerdict, writeEnvelope } from './parts/transaction.ts'
+import { hasListsOf } from './parts/withdrawals.ts'
 import { provedParts, RefutedError } from './refutedError.ts'
-import { RlpWriter } from './rlp.ts'
-import { type TransactionVerdict, transactionVerdict, writeEnvelope } from './transaction.ts'
-import { orderedTrieRoot } from './trie.ts'
-import { hasListsOf } from './withdrawals.ts'
+import { Bloom } from './tries/bloom.ts'
+import { DigestBatch } from './tries/digestBatch.ts'
+import { RlpWriter } from './tries/rlp.ts'
+import { orderedTrieRoot } from './tries/trie.ts'
 
 /**
  * - `proved`: recomputed and equal;

@@ -4,7 +4,7 @@
  */
 import { statfs } from 'node:fs/promises'
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
-import { rpcFailures } from '#ingest/rpc/errors.ts'
+import { rpcFailures } from '#ingest/rpc/client/errors.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { auditPasses } from '#store/compare/Audit.ts'
 import { metrics } from '#telemetry.ts'

@@ -2,7 +2,7 @@
  * Reads what was written again from the node. Only the process that writes does: it has the node's
  * attention already.
  */
-import { everySender } from '#ingest/verify/senderSample.ts'
+import { everySender } from '#ingest/verify/senders/senderSample.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
 import { Audit } from '#store/compare/Audit.ts'
 import { poolAudit } from '#store/follow/feePools/auditPools.ts'

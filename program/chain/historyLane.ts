@@ -3,7 +3,7 @@
 import { messageOf } from '#errors.ts'
 import { fillHistory, type HistoryEvent } from '#ingest/lanes/history.ts'
 import { type BlockRange, blockCount, covers } from '#ingest/range.ts'
-import { HistoryPrunedError } from '#ingest/rpc/errors.ts'
+import { HistoryPrunedError } from '#ingest/rpc/client/errors.ts'
 import { visitListed } from '#runtime/failpoints.ts'
 import type { PostgresHistorySink } from '#store/ledger/historySink.ts'
 import { historyTarget } from '#store/ledger/ledger.ts'

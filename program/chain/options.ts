@@ -2,7 +2,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
-import { SENDERS_ONE_IN } from '#ingest/verify/senderSample.ts'
+import { SENDERS_ONE_IN } from '#ingest/verify/senders/senderSample.ts'
 import type { LeaseHolder } from '#runtime/lease.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { ChainIdentity } from '#store/ledger/ledger.ts'

@@ -5,7 +5,7 @@
 
 import { SettingError } from '#errors.ts'
 import { newestSegment } from '#ingest/range.ts'
-import { everySender } from '#ingest/verify/senderSample.ts'
+import { everySender } from '#ingest/verify/senders/senderSample.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
 import { describeDifference, type VerifyReport, verifyRange } from '#store/compare/verify.ts'

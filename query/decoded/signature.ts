@@ -8,7 +8,7 @@
  * A strict reader of our own: the libraries' keep every parameter they ever saw, and users may send any number of them.
  */
 
-import { keccak256Hex } from '#ingest/verify/keccak.ts'
+import { keccak256Hex } from '#ingest/verify/tries/keccak.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 import {
   type AbiComponent,

@@ -10,7 +10,7 @@ import { errnoOf, MillraceError, messageOf, type Remedy } from '#errors.ts'
 /**
  * Bytes of one insert. The indexer's are some 40 MB, and no batch is larger than 96 MB but one of a
  * single block, whose answers are 128 MB at most. The embedded engine has room for as many
- * (local/engines/spoolFolder.ts).
+ * (local/engines/clickhouse/spoolFolder.ts).
  */
 export const ROWS_BYTES_MAX = 512 * 1024 * 1024
 

@@ -6,7 +6,7 @@
 import { failure } from '#errors.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import type { LoosePart } from '#ingest/read/looseParts.ts'
-import type { HeaderRule } from '#ingest/verify/header.ts'
+import type { HeaderRule } from '#ingest/verify/parts/header.ts'
 import type { Hash } from '#primitives.ts'
 import type { Postgres } from '../postgres.ts'
 import { quoteIdentifier, schemaOf, toBytes } from '../sql.ts'

@@ -5,7 +5,7 @@
 // JSON by viem and by hand.
 import { type Hex, toEventSelector } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { everySender } from '#ingest/verify/senderSample.ts'
+import { everySender } from '#ingest/verify/senders/senderSample.ts'
 import { outdateAll, rederiveRows } from '#store/maintain/rederive.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { readQueriesPage } from '../query/queriesPage.ts'

@@ -2,7 +2,7 @@
 // stores, in lists, JSON-RPC, SQL and webhooks, pending and after rows are made anew.
 // Method: a block with such transactions, signed and true to its header, goes the whole way.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { everySender } from '#ingest/verify/senderSample.ts'
+import { everySender } from '#ingest/verify/senders/senderSample.ts'
 import { outdateAll, rederiveRows } from '#store/maintain/rederive.ts'
 import { readPiece, readPieceBlocks } from '#store/read/pieces.ts'
 import type { EncodedBatch } from '#transform/batch.ts'

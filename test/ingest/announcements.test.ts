@@ -1,12 +1,12 @@
 // Goal: an endpoint that announces heads without end costs no more readings than polling would (L42).
 // Method: readings of a head that does not move, each announced anew, on a clock that only waits move.
 import { expect, onTestFinished, test } from 'vitest'
-import { Admission } from '#ingest/rpc/admission.ts'
-import { RpcClient } from '#ingest/rpc/client.ts'
-import { Endpoint } from '#ingest/rpc/endpoint.ts'
-import { EndpointSet } from '#ingest/rpc/endpointSet.ts'
-import { parseEndpointUrl } from '#ingest/rpc/endpointUrl.ts'
-import { Heads } from '#ingest/rpc/heads.ts'
+import { RpcClient } from '#ingest/rpc/client/client.ts'
+import { parseEndpointUrl } from '#ingest/rpc/client/endpointUrl.ts'
+import { Admission } from '#ingest/rpc/endpoints/admission.ts'
+import { Endpoint } from '#ingest/rpc/endpoints/endpoint.ts'
+import { EndpointSet } from '#ingest/rpc/endpoints/endpointSet.ts'
+import { Heads } from '#ingest/rpc/heads/heads.ts'
 import { silentLogger } from '#telemetry.ts'
 import { FakeChain } from './support/fakeChain.ts'
 import { FAR, HEAD, SteppedClock } from './support/lyingHeads.ts'

@@ -4,10 +4,10 @@ import { expect, test } from 'vitest'
 import { fetchVerified } from '#ingest/lanes/fetchVerified.ts'
 import type { Witnessing } from '#ingest/lanes/unproved.ts'
 import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
+import { SenderRefutedError } from '#ingest/verify/senders/senderRefutedError.ts'
 import { EncodeError } from '#transform/encode/values.ts'
 import { DecodeWorkerError } from '../../ingest/decodeWorkerError.ts'
 import { RefutedError } from '../../ingest/verify/refutedError.ts'
-import { SenderRefutedError } from '../../ingest/verify/senderRefutedError.ts'
 import { decodeRefs, FakeChain, FakeSource, type RefBatch } from './support/fakeChain.ts'
 
 /** A fetcher whose first decodings fail in turn, and who was blamed for it. */

@@ -1,9 +1,9 @@
 // Goal: heads announced over WebSocket are heard, and an endpoint without it is left alone.
 import { afterEach, expect, test } from 'vitest'
+import { parseEndpointUrl } from '#ingest/rpc/client/endpointUrl.ts'
+import { NewHeads } from '#ingest/rpc/heads/newHeads.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
-import { parseEndpointUrl } from '../../ingest/rpc/endpointUrl.ts'
-import { NewHeads } from '../../ingest/rpc/newHeads.ts'
 import { type Announcer, startAnnouncer } from './support/announcer.ts'
 import { startNode } from './support/proxyNode.ts'
 

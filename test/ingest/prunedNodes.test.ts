@@ -4,7 +4,7 @@
 // clock that jumps.
 import { expect, onTestFinished, test } from 'vitest'
 import { MillraceError } from '#errors.ts'
-import type { OpenTransport, Transport } from '#ingest/rpc/client.ts'
+import type { OpenTransport, Transport } from '#ingest/rpc/client/client.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'

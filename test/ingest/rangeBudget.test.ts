@@ -2,10 +2,10 @@
 // they can be asked for.
 // Method: nodes without batches, and without eth_getBlockReceipts, that answer too much.
 import { afterEach, expect, test, vi } from 'vitest'
+import { RpcClient } from '#ingest/rpc/client/client.ts'
+import { parseEndpointUrl } from '#ingest/rpc/client/endpointUrl.ts'
+import { requestRange } from '#ingest/rpc/ranges/rangeRequest.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
-import { RpcClient } from '../../ingest/rpc/client.ts'
-import { parseEndpointUrl } from '../../ingest/rpc/endpointUrl.ts'
-import { requestRange } from '../../ingest/rpc/rangeRequest.ts'
 import { type FakeNode, type NodeBehaviour, startNode } from './support/proxyNode.ts'
 
 const closers: (() => Promise<void>)[] = []

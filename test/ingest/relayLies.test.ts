@@ -3,7 +3,7 @@
 // real relay over nodes in memory and a clock that is moved; a chain that grows and reorganizes, nodes
 // that lag, and one that changes its lies, by seed. What is told is compared with the chain.
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Relay } from '#ingest/rpc/relay.ts'
+import type { Relay } from '#ingest/relay/relay.ts'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
 import { type BlockRef, hash } from '#primitives.ts'
 import { silentLogger } from '#telemetry.ts'

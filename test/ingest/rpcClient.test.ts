@@ -1,10 +1,10 @@
 // Goal: no server, however broken or hostile, gets anything but an RpcError out of the client,
 // within bounds.
 import { afterEach, expect, test } from 'vitest'
+import { RpcClient } from '#ingest/rpc/client/client.ts'
+import { parseEndpointUrl } from '#ingest/rpc/client/endpointUrl.ts'
+import { Identities } from '#ingest/rpc/endpoints/identities.ts'
 import { type Clock, systemRuntime } from '#runtime/runtime.ts'
-import { RpcClient } from '../../ingest/rpc/client.ts'
-import { parseEndpointUrl } from '../../ingest/rpc/endpointUrl.ts'
-import { Identities } from '../../ingest/rpc/identities.ts'
 import { ManualClock } from './support/clock.ts'
 import { type NodeBehaviour, startNode } from './support/proxyNode.ts'
 

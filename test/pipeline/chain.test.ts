@@ -3,8 +3,8 @@
 // Method: whole chains of the recording in this process on the engines of the run; what disturbs
 // them is done by SQL.
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { EndpointStatus } from '#ingest/rpc/endpoint.ts'
-import { HistoryPrunedError } from '#ingest/rpc/errors.ts'
+import { HistoryPrunedError } from '#ingest/rpc/client/errors.ts'
+import type { EndpointStatus } from '#ingest/rpc/endpoints/endpoint.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { type Clock, systemRuntime } from '#runtime/runtime.ts'
 import { expectInClickHouse, expectInPostgres } from '../store/support/expectHeld.ts'

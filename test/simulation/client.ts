@@ -1,7 +1,8 @@
 /** A client at the RPC door of a simulated process: it asks again and again where the chain ends. */
-import { RpcError } from '#ingest/rpc/errors.ts'
-import type { Relay } from '#ingest/rpc/relay.ts'
-import { RelayFailedError } from '#ingest/rpc/relayFailure.ts'
+
+import type { Relay } from '#ingest/relay/relay.ts'
+import { RelayFailedError } from '#ingest/relay/relayFailure.ts'
+import { RpcError } from '#ingest/rpc/client/errors.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Bugs } from './bugs.ts'
 import type { SimLedger } from './simLedger.ts'

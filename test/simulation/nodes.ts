@@ -3,7 +3,7 @@
  * from real endpoints. Each is a view of the world behind the transport the RPC client opens.
  */
 import type { Dispatcher } from 'undici'
-import type { OpenTransport, Transport } from '#ingest/rpc/client.ts'
+import type { OpenTransport, Transport } from '#ingest/rpc/client/client.ts'
 import type { JsonObject } from '../support/builtBlock.ts'
 import type { Kernel, SimProcess } from './kernel.ts'
 import { type Lie, tellLie } from './lies.ts'

@@ -3,7 +3,7 @@
  * program would use them.
  */
 import { changedSource } from '#ingest/alignedSource.ts'
-import { HistoryPrunedError, SourceError } from '#ingest/rpc/errors.ts'
+import { HistoryPrunedError, SourceError } from '#ingest/rpc/client/errors.ts'
 import type { HeadSink } from '#ingest/sink.ts'
 import type { ChainHead, RawRange, Source } from '#ingest/source.ts'
 import type { BlockRef } from '#primitives.ts'

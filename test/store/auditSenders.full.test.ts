@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BlockRange } from '#ingest/range.ts'
 import type { RawRange, Source } from '#ingest/source.ts'
-import { everySender } from '#ingest/verify/senderSample.ts'
+import { everySender } from '#ingest/verify/senders/senderSample.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { Audit } from '#store/compare/Audit.ts'
 import { readCoverage } from '#store/ledger/lane.ts'

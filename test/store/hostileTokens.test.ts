@@ -10,9 +10,9 @@ import {
   toFunctionSelector,
 } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { RpcCall } from '#ingest/rpc/client.ts'
+import type { RpcCall } from '#ingest/rpc/client/client.ts'
+import { RpcError, SourceError } from '#ingest/rpc/client/errors.ts'
 import { contractCalls } from '#ingest/rpc/contractCalls.ts'
-import { RpcError, SourceError } from '#ingest/rpc/errors.ts'
 import type { Reducer } from '#store/follow/fold.ts'
 import { eventFollower, foldFollower } from '#store/follow/foldFollower.ts'
 import { insertRows } from '#store/follow/foldTables.ts'

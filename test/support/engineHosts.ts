@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 
-import { startClickHouse } from '#local/engines/clickhouse.ts'
+import { startClickHouse } from '#local/engines/clickhouse/clickhouse.ts'
 import { openDataDir } from '#local/engines/dataDir.ts'
-import { startPostgres } from '#local/engines/postgres.ts'
+import { startPostgres } from '#local/engines/postgres/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 
 /** Where the engines answer. */

@@ -10,7 +10,7 @@ import type { ByteBuffer } from '#ingest/read/byteBuffer.ts'
 import type { Loose } from '#ingest/read/looseParts.ts'
 import type { RawRange } from '#ingest/source.ts'
 import { knownForksOf } from '#ingest/verify/knownChains.ts'
-import { assertSenders } from '#ingest/verify/senders.ts'
+import { assertSenders } from '#ingest/verify/senders/senders.ts'
 import {
   assertNotRefuted,
   type BlockProof,

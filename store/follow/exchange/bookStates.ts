@@ -1,5 +1,5 @@
 /** What the order book's fold holds: orders, price levels, pairs, and the fills that moved them. */
-import { keccak256Hex } from '#ingest/verify/keccak.ts'
+import { keccak256Hex } from '#ingest/verify/tries/keccak.ts'
 import { type Address, type Hash, type Hex, hash } from '#primitives.ts'
 import type { FoldState, FoldTable } from '../fold.ts'
 import { GENESIS_LOG_INDEX } from '../tokens/genesisTokens.ts'

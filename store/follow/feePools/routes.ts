@@ -5,7 +5,7 @@
  * No event tells which. Source: TIP-1033 and the fee manager of the node.
  */
 
-import { keccak256Hex } from '#ingest/verify/keccak.ts'
+import { keccak256Hex } from '#ingest/verify/tries/keccak.ts'
 import { type Address, type Hash, hash } from '#primitives.ts'
 import { zeroAddress } from '#transform/addresses.ts'
 import { forkSeconds } from '#transform/forks.ts'

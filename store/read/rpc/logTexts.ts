@@ -2,7 +2,7 @@
  * Logs as the JSON a node told. The archive has it, but for one log a part of it is unpacked; the
  * rows hold the same values, so that the archive is only asked which members a node writes, and how.
  */
-import { quantity } from '#ingest/rpc/parse.ts'
+import { quantity } from '#ingest/rpc/client/parse.ts'
 import { isRecord } from '#primitives.ts'
 import { archivedPartOf, archivedTx, readArchivedTxs } from '../../ledger/archive.ts'
 import type { Queryable } from '../../ledger/lane.ts'

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { MillraceError } from '#errors.ts'
 import { converge, type HeadLane } from '#ingest/lanes/converge.ts'
-import { DEADLINE_MS } from '#ingest/rpc/client.ts'
+import { DEADLINE_MS } from '#ingest/rpc/client/client.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
 import type { RawRange } from '#ingest/source.ts'
 import { hash } from '#primitives.ts'

@@ -1,4 +1,4 @@
-import type { OpenTransport, Transport } from '#ingest/rpc/client.ts'
+import type { OpenTransport, Transport } from '#ingest/rpc/client/client.ts'
 import type { BlockRef } from '#primitives.ts'
 import type { FakeChain } from './fakeChain.ts'
 import type { NodeCall } from './proxyNode.ts'

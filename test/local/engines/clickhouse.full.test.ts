@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createClient } from '@clickhouse/client'
 import { expect, onTestFinished, test } from 'vitest'
 
-import { type EmbeddedClickHouse, startClickHouse } from '#local/engines/clickhouse.ts'
+import { type EmbeddedClickHouse, startClickHouse } from '#local/engines/clickhouse/clickhouse.ts'
 import { EngineStartError } from '#local/engines/errors.ts'
 import { identityOf, isAlive } from '#local/engines/processIdentity.ts'
 import { silentLogger } from '#telemetry.ts'

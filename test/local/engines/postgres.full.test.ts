@@ -5,7 +5,7 @@ import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { EngineStartError } from '#local/engines/errors.ts'
-import { startPostgres } from '#local/engines/postgres.ts'
+import { startPostgres } from '#local/engines/postgres/postgres.ts'
 import { identityOf, isAlive, ownIdentity } from '#local/engines/processIdentity.ts'
 import { silentLogger } from '#telemetry.ts'
 import { freshFolder, startProgram, until, untilTestEnds, withoutPauses } from './programs.ts'

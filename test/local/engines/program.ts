@@ -4,9 +4,9 @@
  */
 
 import { startDevChain } from '#local/devchain/node.ts'
-import { startClickHouse } from '#local/engines/clickhouse.ts'
+import { startClickHouse } from '#local/engines/clickhouse/clickhouse.ts'
 import { openDataDir } from '#local/engines/dataDir.ts'
-import { startPostgres } from '#local/engines/postgres.ts'
+import { startPostgres } from '#local/engines/postgres/postgres.ts'
 import { watchOrphans } from '#local/orphanWatch.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'

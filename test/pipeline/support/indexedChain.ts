@@ -1,6 +1,6 @@
 /** A recorded chain put together as the program does it, on databases given by address. */
 import type { ClickHouseClient } from '@clickhouse/client'
-import { Relay } from '#ingest/rpc/relay.ts'
+import { Relay } from '#ingest/relay/relay.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { Chain, type ChainLimits } from '#program/chain/chain.ts'
 import { type Clock, type Runtime, systemRuntime } from '#runtime/runtime.ts'

@@ -1,0 +1,96 @@
+import type { Hash } from '#primitives.ts'
+import type { CallAnswer, RpcClient } from '../client/client.ts'
+import { RpcError, type RpcFailure, WrongChainError } from '../client/errors.ts'
+import { parseBlockRef, parseQuantity } from '../client/parse.ts'
+
+/** What an endpoint says about itself when it is first met, and again whenever it comes back. */
+export interface Probed {
+  readonly chainId: number
+  /** Null where a node has dropped even the first header. */
+  readonly genesisHash: Hash | null
+  /** False when every call has to be a request of its own. */
+  readonly batches: boolean
+  /** False when it does not know eth_getBlockReceipts. */
+  readonly blockReceipts: boolean
+  /** False when it does not know the `finalized` tag. */
+  readonly finalizedTag: boolean
+}
+
+/**
+ * Asks for identity and abilities: the chain id by a single call, which every node answers, the
+ * rest as one batch, which not every one does. @throws RpcError when it cannot tell its chain id or
+ * the line fails.
+ */
+export async function probeEndpoint(client: RpcClient, signal?: AbortSignal): Promise<Probed> {
+  const chainId = parseQuantity(await client.call('eth_chainId', [], signal), client)
+  const { batches, answers } = await askAbilities(client, signal)
+  for (const answer of answers) if (!answer.ok && !ofTheNode.has(answer.error.failure)) throw answer.error
+  const [genesis, receipts, finalized] = answers
+  const first = genesis?.ok ? parseBlockRef(genesis.result, client) : null
+  return {
+    chainId,
+    genesisHash: first?.hash ?? null,
+    batches,
+    blockReceipts: receipts?.ok === true || receipts?.error.failure !== 'method_missing',
+    // A node without the tag answers an error about its parameters, or null for ever.
+    finalizedTag: isTold(finalized) || (await knowsFinalized(client, signal)),
+  }
+}
+
+/**
+ * A single lost answer is no sign of a missing tag, and the depth in its place may be less than
+ * what is final.
+ */
+async function knowsFinalized(client: RpcClient, signal?: AbortSignal): Promise<boolean> {
+  const [again] = await client.callAll([finalizedCall], false, signal)
+  if (again?.ok === false && !ofTheNode.has(again.error.failure)) throw again.error
+  return isTold(again)
+}
+
+const finalizedCall = { method: 'eth_getBlockByNumber', params: ['finalized', false] }
+
+const isTold = (answer: CallAnswer | undefined): boolean => answer?.ok === true && answer.result !== null
+
+async function askAbilities(client: RpcClient, signal?: AbortSignal) {
+  const calls = [
+    { method: 'eth_getBlockByNumber', params: ['0x0', false] },
+    { method: 'eth_getBlockReceipts', params: ['0x0'] },
+    finalizedCall,
+  ]
+  try {
+    return { batches: true, answers: await client.callAll(calls, true, signal) }
+  } catch (error) {
+    if (!(error instanceof RpcError) || !ofBatches.has(error.failure)) throw error
+    return { batches: false, answers: await client.callAll(calls, false, signal) }
+  }
+}
+
+/** Servers whose batches have fewer calls may call ours too large (413). */
+const ofBatches: ReadonlySet<RpcFailure> = new Set(['batch_refused', 'too_large'])
+
+/**
+ * What a node says about a call it does not like. Everything else is of the line, and says nothing
+ * about the node.
+ */
+const ofTheNode: ReadonlySet<RpcFailure> = new Set([
+  'method_missing',
+  'node_error',
+  'pruned',
+  'block_missing',
+  'malformed',
+  'too_large',
+])
+
+/** The chain this data belongs to, as far as it is known. */
+export interface ChainIdentity {
+  readonly chainId: number
+  readonly genesisHash: Hash | null
+}
+
+/** @throws WrongChainError */
+export function assertSameChain(endpoint: string, probed: Probed, pinned: ChainIdentity): void {
+  if (probed.chainId !== pinned.chainId)
+    throw new WrongChainError(endpoint, 'chain id', String(pinned.chainId), String(probed.chainId))
+  if (pinned.genesisHash && probed.genesisHash && probed.genesisHash !== pinned.genesisHash)
+    throw new WrongChainError(endpoint, 'genesis block', pinned.genesisHash, probed.genesisHash)
+}
