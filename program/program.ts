@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { contractCalls } from '#ingest/rpc/contractCalls.ts'
-import { replaceClickHouseViews, replacePostgresViews } from '#query/relations/replaceViews.ts'
+import { replaceClickHouseViews, replacePostgresViews } from '#query/setup/replaceViews.ts'
 import type { LeaseHolder } from '#runtime/lease.ts'
 import type { Clock, Runtime } from '#runtime/runtime.ts'
 import { adoptClickHouse } from '#store/clickhouse/adopt.ts'

@@ -1,6 +1,6 @@
 /** The functions a user query may call, in the engine's own spelling. */
-import { functionNames as clickhouse } from './clickhouse/functions.ts'
-import { functionRules as postgres } from './postgres/functions.ts'
+import { functionNames as clickhouse } from './clickhouse/compile/calls/functions.ts'
+import { functionRules as postgres } from './postgres/gate/expressions/functions.ts'
 import type { Engine } from './result.ts'
 
 /** Sorted, without what is an operator in other clothes. */

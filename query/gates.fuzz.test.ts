@@ -8,8 +8,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { catalogOf } from '#test/query/catalogs.ts'
 import { readCorpus } from '#test/query/corpus.ts'
 import { gateClickHouse } from './clickhouse/gate.ts'
-import { gatePostgres, loadPostgresGrammar } from './postgres/gate.ts'
-import { parseStatements } from './postgres/parse.ts'
+import { gatePostgres, loadPostgresGrammar } from './postgres/gate/gate.ts'
+import { parseStatements } from './postgres/parse/parse.ts'
 import { UserQueryError } from './UserQueryError.ts'
 
 const names = [

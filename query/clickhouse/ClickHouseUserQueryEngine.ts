@@ -4,7 +4,7 @@ import type { Clock } from '#runtime/runtime.ts'
 import { type SlotLimits, Slots } from '#runtime/slots.ts'
 import { Exports } from '../exports/Exports.ts'
 import { isExport } from '../limits.ts'
-import { type CatalogOf, restrictCatalog } from '../relations.ts'
+import { type CatalogOf, restrictCatalog } from '../relations/catalog.ts'
 import {
   collectResult,
   type QueryPlan,
@@ -17,9 +17,9 @@ import {
 import { clickhouseSlots, exportSlots, sqlSlotErrors } from '../slotLimits.ts'
 import { assertNoneOpen, clickhouseProbes, findOpenWalls } from '../walls.ts'
 import { withPlaces } from '../words/failurePlaces.ts'
-import { ClickHouseReader } from './ClickHouseReader.ts'
-import { estimatePlan, planColumns, sizeColumns } from './estimatePlan.ts'
 import { type ClickHouseStatement, gateClickHouse } from './gate.ts'
+import { ClickHouseReader } from './read/ClickHouseReader.ts'
+import { estimatePlan, planColumns, sizeColumns } from './read/estimatePlan.ts'
 
 /** Lines of a plan; the longest query the gate takes makes fewer. */
 const PLAN_ROWS_MAX = 10_000

@@ -5,18 +5,18 @@
  * analysts need (SETTINGS, FORMAT, table functions, `IN table`).
  */
 
-import type { Catalog } from '../relations.ts'
+import type { Catalog } from '../relations/catalog.ts'
 import { assertText } from '../text.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 import { type Label, labelled, several } from '../words/labels.ts'
-import type { Expression, SetExpression } from './ast.ts'
-import type { Compiled, Compiler } from './Compiler.ts'
-import { compileExpression } from './compileExpression.ts'
-import { compileQuery } from './compileQuery.ts'
-import { windowSql } from './compileSelect.ts'
-import { tokenize } from './lexer.ts'
-import { parse } from './parse.ts'
-import type { ValueType } from './valueType.ts'
+import type { Compiled, Compiler } from './compile/Compiler.ts'
+import { compileExpression } from './compile/compileExpression.ts'
+import { compileQuery } from './compile/select/compileQuery.ts'
+import { windowSql } from './compile/select/compileSelect.ts'
+import type { ValueType } from './compile/valueType.ts'
+import type { Expression, SetExpression } from './parse/ast.ts'
+import { tokenize } from './parse/lexer.ts'
+import { parse } from './parse/parse.ts'
 
 export interface ClickHouseStatement {
   /** One SELECT without FORMAT or SETTINGS. */

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { failure, messageOf } from '#errors.ts'
-import { quoteName } from './Compiler.ts'
+import { quoteName } from './compile/Compiler.ts'
 
 export interface ReaderUser {
   readonly name: string

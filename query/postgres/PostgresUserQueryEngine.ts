@@ -5,7 +5,7 @@ import { type SlotLimits, Slots } from '#runtime/slots.ts'
 import type { Logger } from '#telemetry.ts'
 import { Exports } from '../exports/Exports.ts'
 import { isExport } from '../limits.ts'
-import type { CatalogOf } from '../relations.ts'
+import type { CatalogOf } from '../relations/catalog.ts'
 import {
   collectResult,
   type QueryPlan,
@@ -17,10 +17,10 @@ import {
 import { exportSlots, postgresSlots, sqlSlotErrors } from '../slotLimits.ts'
 import { assertNoneOpen, findOpenWalls, postgresProbes } from '../walls.ts'
 import { withPlaces } from '../words/failurePlaces.ts'
-import { CheckedStatements } from './CheckedStatements.ts'
-import { estimatePlan, tableSizesSql } from './estimatePlan.ts'
-import { loadPostgresGrammar } from './gate.ts'
-import { type BoundStatement, PostgresReader } from './PostgresReader.ts'
+import { CheckedStatements } from './gate/CheckedStatements.ts'
+import { loadPostgresGrammar } from './gate/gate.ts'
+import { estimatePlan, tableSizesSql } from './read/estimatePlan.ts'
+import { type BoundStatement, PostgresReader } from './read/PostgresReader.ts'
 
 export interface PostgresUserQueryOptions {
   /** Logs in as the restricted reader (roles.ts). */

@@ -3,7 +3,7 @@
  * what they are made of.
  */
 import type { LogicalType } from '../logicalType.ts'
-import type { DerivedSql, Relation } from '../relations.ts'
+import type { DerivedSql, Relation } from './catalog.ts'
 
 export interface DerivedRelation extends Relation {
   readonly comment: string

@@ -3,8 +3,8 @@
  * (test/console).
  */
 import { quoteIdentifier } from '#store/sql.ts'
-import type { Relation } from '../relations.ts'
 import type { Engine } from '../result.ts'
+import type { Relation } from './catalog.ts'
 
 export interface ExampleQuery {
   readonly title: string

@@ -1,6 +1,15 @@
 /** The shape of a query in ClickHouse's subset. */
-import type { Expression, GroupBy, Name, OrderItem, Query, Select, SetExpression } from '../clickhouse/ast.ts'
-import { findFunction } from '../clickhouse/functions.ts'
+
+import { findFunction } from '../clickhouse/compile/calls/functions.ts'
+import type {
+  Expression,
+  GroupBy,
+  Name,
+  OrderItem,
+  Query,
+  Select,
+  SetExpression,
+} from '../clickhouse/parse/ast.ts'
 import { type Column, type Item, type Level, other, type Shape, star, type Term } from './shape.ts'
 import { isNode, type Node, nodesIn, nodesOf, partsOf } from './walkTree.ts'
 

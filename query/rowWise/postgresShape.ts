@@ -1,8 +1,8 @@
 /** The shape of a query that PostgreSQL's own grammar has read. */
-import { findFunction } from '../clickhouse/functions.ts'
-import { functionRules } from '../postgres/functions.ts'
-import { isQualify } from '../postgres/qualify.ts'
-import { fieldsOf, integerConstant, stringOf } from '../postgres/walk.ts'
+import { findFunction } from '../clickhouse/compile/calls/functions.ts'
+import { functionRules } from '../postgres/gate/expressions/functions.ts'
+import { isQualify } from '../postgres/gate/qualify.ts'
+import { fieldsOf, integerConstant, stringOf } from '../postgres/parse/walk.ts'
 import { type Column, type Level, other, type Shape, star, type Term } from './shape.ts'
 import { isNode, type Node, nodesIn, nodesOf, partsOf } from './walkTree.ts'
 

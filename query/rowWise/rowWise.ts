@@ -4,8 +4,8 @@
  * or transaction. Other aggregates, GROUP BY, DISTINCT, ORDER BY and windows see the rows of all
  * blocks; LIMIT chooses among them; a balance or a candle is made of many blocks.
  */
-import { parse as parseClickHouse } from '../clickhouse/parse.ts'
-import { loadPostgresGrammar, parsePostgres } from '../postgres/parse.ts'
+import { parse as parseClickHouse } from '../clickhouse/parse/parse.ts'
+import { loadPostgresGrammar, parsePostgres } from '../postgres/parse/parse.ts'
 import { relationsOf } from '../relations/views.ts'
 import type { Engine } from '../result.ts'
 import { clickhouseShape } from './clickhouseShape.ts'

@@ -1,7 +1,7 @@
 /** What to write instead of what is not taken; every hint names a form that runs on the engine. */
 
 import { nearestOf } from '#text/nearest.ts'
-import type { Catalog } from '../relations.ts'
+import type { Catalog } from '../relations/catalog.ts'
 import type { Engine } from '../result.ts'
 
 export const qualifyHint =

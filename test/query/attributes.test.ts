@@ -2,10 +2,10 @@
 // of a query. To Postgres it is a call of the function `b` where `a` has no such column, whatever
 // the query itself calls `b`.
 import { beforeAll, describe, expect, it } from 'vitest'
-import { bindDecoded } from '#query/decoded/bindDecoded.ts'
 import { readSignatures } from '#query/decoded/decodedTable.ts'
-import { gatePostgres, loadPostgresGrammar } from '#query/postgres/gate.ts'
-import type { Catalog } from '#query/relations.ts'
+import { gatePostgres, loadPostgresGrammar } from '#query/postgres/gate/gate.ts'
+import { bindDecoded } from '#query/relations/bindDecoded.ts'
+import type { Catalog } from '#query/relations/catalog.ts'
 import { catalogOf } from './catalogs.ts'
 
 /** Each calls its one column `own`, and itself `x`. */

@@ -1,7 +1,7 @@
 // Goal: what is put around bytes so that they are text costs nothing on Postgres: the planner sees a
 // range of bytes, which an index may serve, and none of our functions.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { gatePostgres, loadPostgresGrammar } from '#query/postgres/gate.ts'
+import { gatePostgres, loadPostgresGrammar } from '#query/postgres/gate/gate.ts'
 import { catalogOf } from './catalogs.ts'
 import { createExampleChain, type ExampleChain } from './exampleChain.ts'
 

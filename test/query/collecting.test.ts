@@ -1,7 +1,7 @@
 // Goal: aggregates that keep what they are given take no more memory than a statement may, on any
 // Postgres; small ones mean what they mean to Postgres.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COLLECTED_BYTES_MAX } from '#query/postgres/collecting.ts'
+import { COLLECTED_BYTES_MAX } from '#query/postgres/gate/expressions/collecting.ts'
 import type { UserQueryEngine } from '#query/result.ts'
 import { openEngine } from './engine.ts'
 import { createExampleChain, type ExampleChain } from './exampleChain.ts'

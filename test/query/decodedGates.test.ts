@@ -2,10 +2,10 @@
 // called.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { gateClickHouse } from '#query/clickhouse/gate.ts'
-import { bindDecoded } from '#query/decoded/bindDecoded.ts'
 import { readSignatures } from '#query/decoded/decodedTable.ts'
-import { gatePostgres, loadPostgresGrammar } from '#query/postgres/gate.ts'
-import type { Catalog } from '#query/relations.ts'
+import { gatePostgres, loadPostgresGrammar } from '#query/postgres/gate/gate.ts'
+import { bindDecoded } from '#query/relations/bindDecoded.ts'
+import type { Catalog } from '#query/relations/catalog.ts'
 import type { Engine } from '#query/result.ts'
 import { catalogOf } from './catalogs.ts'
 import { readCorpus } from './corpus.ts'

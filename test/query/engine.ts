@@ -2,10 +2,10 @@
 
 import type { RangeSet } from '#ingest/range.ts'
 import { ClickHouseUserQueryEngine } from '#query/clickhouse/ClickHouseUserQueryEngine.ts'
-import { bindDecoded } from '#query/decoded/bindDecoded.ts'
 import { readSignatures } from '#query/decoded/decodedTable.ts'
 import { findIndexedCountIn } from '#query/decoded/findIndexedCount.ts'
 import { PostgresUserQueryEngine } from '#query/postgres/PostgresUserQueryEngine.ts'
+import { bindDecoded } from '#query/relations/bindDecoded.ts'
 import type { Engine, UserQueryEngine } from '#query/result.ts'
 import { type Clock, systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'

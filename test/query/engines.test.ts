@@ -1,6 +1,6 @@
 // Goal: honest queries get their rows on both engines, within time, memory and size.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { functionRules } from '#query/clickhouse/functions.ts'
+import { functionRules } from '#query/clickhouse/compile/calls/functions.ts'
 import type { QueryResult, UserQueryEngine } from '#query/result.ts'
 import { readCorpus } from './corpus.ts'
 import { openEngine } from './engine.ts'

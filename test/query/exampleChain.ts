@@ -4,8 +4,8 @@
  */
 
 import { type ClickHouseClient, createClient } from '@clickhouse/client'
-import { prepareReaderRole } from '#query/postgres/roles.ts'
-import { replaceClickHouseViews, replacePostgresViews } from '#query/relations/replaceViews.ts'
+import { prepareReaderRole } from '#query/postgres/setup/roles.ts'
+import { replaceClickHouseViews, replacePostgresViews } from '#query/setup/replaceViews.ts'
 import { openPostgres, type Postgres } from '#store/postgres.ts'
 import { schemaOf } from '#store/sql.ts'
 import { silentLogger } from '#telemetry.ts'

@@ -1,7 +1,7 @@
 // Goal: what passes the gate calls, in Postgres' own parse tree, no function that its text does not
 // call.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { loadPostgresGrammar } from '#query/postgres/gate.ts'
+import { loadPostgresGrammar } from '#query/postgres/gate/gate.ts'
 import { seedOf } from '../support/seed.ts'
 import { createExampleChain, type ExampleChain } from './exampleChain.ts'
 import { resolveRandomNames } from './resolution.ts'

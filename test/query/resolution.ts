@@ -1,8 +1,8 @@
 /** What Postgres makes of queries that passed the gate: the functions its own parse trees call. */
 
-import { operators } from '#query/postgres/functions.ts'
-import { gatePostgres } from '#query/postgres/gate.ts'
-import { parseStatements } from '#query/postgres/parse.ts'
+import { operators } from '#query/postgres/gate/expressions/functions.ts'
+import { gatePostgres } from '#query/postgres/gate/gate.ts'
+import { parseStatements } from '#query/postgres/parse/parse.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
 import { catalogOf } from './catalogs.ts'
 import type { ExampleChain } from './exampleChain.ts'

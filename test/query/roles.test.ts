@@ -1,8 +1,8 @@
 // Goal: the reader’s role on Postgres has what it needs and nothing of PUBLIC is taken from others.
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { grantViews, prepareReaderRole, ReaderRoleError } from '#query/postgres/roles.ts'
-import { replacePostgresViews } from '#query/relations/replaceViews.ts'
+import { grantViews, prepareReaderRole, ReaderRoleError } from '#query/postgres/setup/roles.ts'
+import { replacePostgresViews } from '#query/setup/replaceViews.ts'
 import { migrateApp } from '#store/maintain/migrate.ts'
 import { openEngine } from './engine.ts'
 import { createExampleChain, type ExampleChain } from './exampleChain.ts'

@@ -7,7 +7,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ClickHouseReader } from '#query/clickhouse/ClickHouseReader.ts'
+import { ClickHouseReader } from '#query/clickhouse/read/ClickHouseReader.ts'
 import type { QueryResult } from '#query/result.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
 import { systemRuntime } from '#runtime/runtime.ts'

@@ -6,7 +6,7 @@
 
 import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PostgresReader } from '#query/postgres/PostgresReader.ts'
+import { PostgresReader } from '#query/postgres/read/PostgresReader.ts'
 import type { QueryResult } from '#query/result.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
 import { systemRuntime } from '#runtime/runtime.ts'

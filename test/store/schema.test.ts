@@ -3,8 +3,8 @@
 // Method: migrate empty databases, read the catalogs back, compare names, types and nullability.
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { replaceClickHouseViews, replacePostgresViews } from '#query/relations/replaceViews.ts'
 import { relationsOf } from '#query/relations/views.ts'
+import { replaceClickHouseViews, replacePostgresViews } from '#query/setup/replaceViews.ts'
 import { postgresLeases } from '#rows/leases.ts'
 import { openClickHouse, selectRows } from '#store/clickhouse/client.ts'
 import { databaseOf, expandTemplate } from '#store/clickhouse/template.ts'

@@ -4,8 +4,8 @@
 // stays open, and connections that give up a lock they do not get.
 import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
-import { replacePostgresViews } from '#query/relations/replaceViews.ts'
-import { postgresStatements } from '#query/relations/views.ts'
+import { replacePostgresViews } from '#query/setup/replaceViews.ts'
+import { postgresStatements } from '#query/setup/viewStatements.ts'
 import { commentPostgres } from '#store/maintain/comments.ts'
 import { openPostgres } from '#store/postgres.ts'
 import { uint64Sql, viewSchemaOf } from '#store/sql.ts'

@@ -1,6 +1,6 @@
 -- Earlier versions took the rights of PUBLIC from a database that others may use too: to connect, to make temporary tables,
 -- and to use the schema public. They are given back once where such a version was here, which the reader's own right to
--- connect tells. On a cluster that is the program's own they are taken again with every start (query/postgres/roles.ts).
+-- connect tells. On a cluster that is the program's own they are taken again with every start (query/postgres/setup/roles.ts).
 DO $$
 DECLARE
   wasHere boolean;

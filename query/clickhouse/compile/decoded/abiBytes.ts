@@ -1,0 +1,61 @@
+/**
+ * Reading ABI words and offsets in ClickHouse's SQL. `region` is an expression of bytes; positions
+ * count from 0.
+ */
+
+import type { WordType } from '../../../decoded/abiType.ts'
+import { quoteBytes } from '../Compiler.ts'
+
+/**
+ * A length or offset; one larger than any data is cut to more than any length. What it is where the
+ * region ends before it does not matter: compare with the region's length, the word's own 32 bytes
+ * included.
+ */
+export const sizeAt = (region: string, at: number): string =>
+  `toUInt64(least(reinterpretAsUInt256(reverse(substring(${region}, ${at + 1}, 32))), 4294967296))`
+
+/**
+ * What the offset at `at` points to, up to the end of the region; empty where it points outside.
+ */
+export const tailAt = (region: string, at: number): string =>
+  `if(${sizeAt(region, at)} <= length(${region}), substring(${region}, ${sizeAt(region, at)} + 1), '')`
+
+/** Whether bytes with their length in front are there in full, and those bytes. */
+export const hasBytes = (region: string): string => `${sizeAt(region, 0)} + 32 <= length(${region})`
+export const bytesOf = (region: string): string => `substring(${region}, 33, ${sizeAt(region, 0)})`
+
+/**
+ * `name` stands for `value` in `body`, which must not use any other name: a lambda copies what it
+ * takes along.
+ */
+export const let_ = (name: string, value: string, body: string): string =>
+  `arrayElement(arrayMap(${name} -> ${body}, [${value}]), 1)`
+
+export const zeros = (count: number): string => quoteBytes('00'.repeat(count))
+
+/** That the bytes of a word which its type does not use are what the encoding makes them. */
+export function isPadded(word: string, type: WordType): string {
+  switch (type.kind) {
+    case 'address':
+      return `substring(${word}, 1, 12) = ${zeros(12)}`
+    case 'bool':
+      return `substring(${word}, 1, 31) = ${zeros(31)}`
+    case 'fixedBytes':
+      return type.size === 32
+        ? 'true'
+        : `substring(${word}, ${type.size + 1}, ${32 - type.size}) = ${zeros(32 - type.size)}`
+    case 'uint': {
+      const padding = 32 - type.bits / 8
+      return padding === 0 ? 'true' : `substring(${word}, 1, ${padding}) = ${zeros(padding)}`
+    }
+    case 'int':
+      return isSignExtended(word, 32 - type.bits / 8)
+  }
+}
+
+/** The padding repeats the sign bit. */
+function isSignExtended(word: string, padding: number): string {
+  if (padding === 0) return 'true'
+  const head = `substring(${word}, 1, ${padding + 1})`
+  return `(${head} < ${quoteBytes(`${'00'.repeat(padding)}80`)} OR ${head} >= ${quoteBytes(`${'ff'.repeat(padding)}80`)})`
+}

@@ -1,0 +1,19 @@
+/** Subscripts of arrays and JSON. */
+
+import { bare, type Fields, list, type Rebuild, refusal, unwrap, type Walk } from '../../parse/walk.ts'
+import { asText } from './bytesAsText.ts'
+
+/** Subscripts; never `(row).field`, which can also be a call. */
+export function rebuildIndirection(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+  for (const step of list(fields['indirection'])) {
+    if (unwrap(step, walk)?.type !== 'A_Indices') throw refusal(walk, '(value).field is not allowed')
+  }
+  const rebuilt = rebuild.fields('A_Indirection', fields, walk)
+  const [type = ''] = Object.keys(bare(rebuilt['arg']))
+  if (!unbracketed.has(type)) return { A_Indirection: rebuilt }
+  // A call that gives an array as it is: around calls the printer puts brackets.
+  return { A_Indirection: { ...rebuilt, arg: asText(rebuilt['arg'], walk) } }
+}
+
+/** What the grammar reads a subscript behind in brackets only, which the printer leaves out. */
+const unbracketed: ReadonlySet<string> = new Set(['A_ArrayExpr', 'CaseExpr', 'CoalesceExpr', 'MinMaxExpr'])
