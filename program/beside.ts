@@ -5,7 +5,7 @@
 import { assertAnswers } from '#local/engines/dataDir.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { findChains, type ReachableChain, reachChain } from './chains.ts'
+import { closeNodes, findChains, type ReachableChain, reachChain } from './chains.ts'
 import type { Config } from './config.ts'
 import { type Engines, findEngines, startEngines } from './engines.ts'
 import { holdDataDir } from './heldDataDir.ts'
@@ -49,7 +49,7 @@ async function withChains(
     engines,
     reachable,
     close: async () => {
-      for (const { source } of reachable) await source.close()
+      for (const chain of reachable) await closeNodes(chain)
       await engines.close()
       await release()
     },

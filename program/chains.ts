@@ -4,6 +4,8 @@
  */
 
 import { messageOf, SettingError } from '#errors.ts'
+import { openRelay } from '#ingest/relay/openRelay.ts'
+import type { Relay } from '#ingest/relay/relay.ts'
 import { SourceError } from '#ingest/rpc/client/errors.ts'
 import { Identities, isSameChain, type ToldIdentity } from '#ingest/rpc/endpoints/identities.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
@@ -32,9 +34,17 @@ export interface ReachableChain {
   readonly chainId: number
   readonly kind: ChainKind
   readonly source: RpcSource
+  /** The calls of clients, to the same endpoints or to their own. */
+  readonly relay: Relay
   readonly genesisHash: Hash | null
   /** The local chain behind it, when it is ours. */
   readonly devChain: DevChain | null
+}
+
+/** Ends what a chain holds open to its nodes. */
+export async function closeNodes({ relay, source }: Pick<ReachableChain, 'relay' | 'source'>): Promise<void> {
+  await relay.close()
+  await source.close()
 }
 
 /** A chain the settings name, whose endpoints have begun to say which it is. */
@@ -102,12 +112,12 @@ export async function reachChain(
       genesisHash: genesisHash ?? (await held(chainId)),
       urls,
       finalityDepth: config.finalityDepth,
-      relayUrls: config.relayUrls,
       runtime,
       log,
     })
+    const relay = openRelay(source, { relayUrls: config.relayUrls, clock: runtime.clock })
     const kind = devChain ? 'tempo' : await kindOf(chainId, source, postgres)
-    return { config, chainId, kind, genesisHash, source, devChain }
+    return { config, chainId, kind, genesisHash, source, relay, devChain }
   } finally {
     await identities.close()
   }

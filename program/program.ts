@@ -122,7 +122,7 @@ async function openChain(
   log: Logger,
 ): Promise<Chain> {
   const { postgres, clickhouse, clickhouseRowsFolder, viewSecurity } = engines
-  const { chainId, kind, source } = reachable
+  const { chainId, kind, source, relay } = reachable
   await migrateWhenFree(postgres, chainId, holder, runtime.clock)
   if (reachable.devChain) await dropLostGeneration(reachable, engines, log)
   await assertProjectionsCurrent(postgres.pool, schemaOf(chainId))
@@ -141,6 +141,7 @@ async function openChain(
     kind,
     checks: reachable.config.checks,
     source,
+    relay,
     postgres,
     clickhouse,
     clickhouseRowsFolder,

@@ -139,8 +139,8 @@ export const projectionsOf = (followers: readonly FollowerStatus[]): ChainStatus
     ...{ tip: known(tip), strays: found?.strays ?? null, differs: found?.differs ?? null },
   }))
 
-function relayOf({ nodes }: Chain): ChainStatus['relay'] {
-  const { isApart, endpoints } = nodes.relay.status()
+function relayOf({ relay }: Chain): ChainStatus['relay'] {
+  const { isApart, endpoints } = relay.status()
   return {
     isApart,
     endpoints: endpoints.map(({ cost, ...endpoint }) => ({ ...endpoint, cost: { ...cost } })),

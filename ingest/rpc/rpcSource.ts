@@ -3,12 +3,10 @@ import type { BlockRef, Hash } from '#primitives.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { BlockRange } from '../range.ts'
-import { Relay } from '../relay/relay.ts'
-import { RELAY_DEADLINE_MS, RELAY_LIMIT_MAX, RelayEndpoint } from '../relay/relayEndpoint.ts'
 import type { ChainHead, FetchOptions, RawRange, Source } from '../source.ts'
-import { type CallEachBounds, type OpenTransport, poolOf, type RpcCall, RpcClient } from './client/client.ts'
+import { type CallEachBounds, type OpenTransport, type RpcCall, RpcClient } from './client/client.ts'
 import { LIMIT_MAX } from './client/concurrency.ts'
-import { type EndpointUrl, parseEndpointUrl } from './client/endpointUrl.ts'
+import { distinctUrls, type EndpointUrl } from './client/endpointUrl.ts'
 import { Admission } from './endpoints/admission.ts'
 import { Endpoint, type EndpointStatus } from './endpoints/endpoint.ts'
 import { EndpointSet } from './endpoints/endpointSet.ts'
@@ -38,14 +36,19 @@ export interface RpcSourceOptions {
   readonly openTransport?: OpenTransport
   /** False: new heads are polled for, and no WebSocket is opened to hear of them. */
   readonly announcements?: boolean
-  /** Endpoints for the calls of clients alone; empty or absent where `urls` carry those too. */
-  readonly relayUrls?: readonly string[]
+}
+
+/** The endpoints of a source, for what asks them beside ingest and judges them alike. */
+export interface EndpointPool {
+  readonly urls: readonly EndpointUrl[]
+  /** In the order of `urls`. */
+  readonly endpoints: readonly Endpoint[]
+  readonly admission: Admission
+  readonly heads: Heads
 }
 
 /** The source with what /status shows of it. */
 export interface RpcSource extends Source {
-  /** The calls of clients, to the same endpoints or to their own. */
-  readonly relay: Relay
   /**
    * What a reader should know: missing methods, configured finality, endpoints left out. A sentence
    * each.
@@ -70,6 +73,11 @@ export interface RpcSource extends Source {
   callAll(calls: readonly RpcCall[], signal?: AbortSignal): Promise<readonly unknown[]>
 }
 
+/** A source over endpoints that others may use beside it. */
+export interface PooledSource extends RpcSource {
+  readonly pool: EndpointPool
+}
+
 /**
  * Between 4 and 8 MB a reply a node's overhead vanishes and a lost reply still costs little
  * (measured).
@@ -85,23 +93,14 @@ const BATCH_BLOCKS_MAX = 250
  * One chain behind one or more JSON-RPC endpoints. Connects to nothing until asked.
  * @throws SettingError naming RPC_URL when an address is not one.
  */
-export function createSource(options: RpcSourceOptions): RpcSource {
+export function createSource(options: RpcSourceOptions): PooledSource {
   if (options.urls.length === 0) throw new SettingError('RPC_URL', 'names no endpoint')
   return new JsonRpcSource(options, distinctUrls(options.urls))
 }
 
-/** An http and a ws address of the same server are one endpoint. */
-function distinctUrls(texts: readonly string[]): readonly EndpointUrl[] {
-  const urls = texts.map(parseEndpointUrl)
-  return urls.filter(
-    (url, index) =>
-      urls.findIndex(({ origin, path }) => origin === url.origin && path === url.path) === index,
-  )
-}
-
-class JsonRpcSource implements RpcSource {
+class JsonRpcSource implements PooledSource {
   readonly chainId: number
-  readonly relay: Relay
+  readonly pool: EndpointPool
   readonly #set: EndpointSet
   readonly #admission: Admission
   readonly #heads: Heads
@@ -130,33 +129,12 @@ class JsonRpcSource implements RpcSource {
       batchBlocksMax: options.batchBlocksMax ?? BATCH_BLOCKS_MAX,
       batchBytesTarget: options.batchBytesTarget ?? BATCH_BYTES_TARGET,
     })
-    this.relay = this.#openRelay(options, urls)
+    this.pool = { urls, endpoints: all, admission: this.#admission, heads: this.#heads }
     this.#openSockets = () => {
       if (options.announcements === false) return
       const onHead = (number: number) => this.#heads.announce(number)
       this.#sockets.push(...urls.map((url) => new NewHeads({ url, runtime, log, onHead })))
     }
-  }
-
-  /** Connections of its own, so that ingest never waits behind a client's call. */
-  #openRelay(
-    { relayUrls = [], runtime, chainId, ...options }: RpcSourceOptions,
-    urls: readonly EndpointUrl[],
-  ): Relay {
-    const { clock } = runtime
-    const isApart = relayUrls.length > 0
-    const open = options.openTransport ?? poolOf(RELAY_DEADLINE_MS)
-    const endpoints = (isApart ? distinctUrls(relayUrls) : urls).map((url, index) => {
-      const client = new RpcClient(url, clock, RELAY_LIMIT_MAX, open)
-      const shared = isApart ? undefined : this.#set.all[index]
-      const endpoint = shared ?? new Endpoint(client, clock, chainId)
-      return new RelayEndpoint(endpoint, client, this.#admission, clock, {
-        chainId,
-        sharesWithIngest: !isApart,
-      })
-    })
-    if (isApart) this.#admission.join(endpoints.map(({ endpoint }) => endpoint))
-    return new Relay(endpoints, clock, isApart, this.#heads)
   }
 
   get notes(): readonly string[] {
@@ -235,7 +213,6 @@ class JsonRpcSource implements RpcSource {
   async close(): Promise<void> {
     for (const socket of this.#sockets) socket.close()
     this.#set.close()
-    await this.relay.close()
     await Promise.all(this.#set.all.map(({ client }) => client.close()))
   }
 }

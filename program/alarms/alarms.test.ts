@@ -22,7 +22,8 @@ const well: Watched = {
   stall: null,
   unproved: null,
   forks: { problem: null },
-  nodes: { finalityHeld: null, relay: { problem: null } },
+  nodes: { finalityHeld: null },
+  relay: { problem: null },
   webhooks: [{ stream: 'blocks', problem: null }],
 }
 
@@ -43,8 +44,8 @@ test.each<[AlarmCode, Partial<Watched>]>([
   ['lane_waiting', { headStatus: { state: 'waiting', problem: 'why' } }],
   ['lane_waiting', { historyStatus: { state: 'filling', problem: 'why' } }],
   ['head_stalled', { stall: 'why' }],
-  ['finality_held', { nodes: { ...well.nodes, finalityHeld: 'why' } }],
-  ['relay_degraded', { nodes: { ...well.nodes, relay: { problem: 'why' } } }],
+  ['finality_held', { nodes: { finalityHeld: 'why' } }],
+  ['relay_degraded', { relay: { problem: 'why' } }],
   ['postgres_degraded', { storeProblem: 'why' }],
   ['unprovable', { unproved: 'why' }],
   ['fork_unknown', { forks: { problem: 'why' } }],

@@ -71,7 +71,7 @@ export const conditions = [
   defineCondition({
     code: 'relay_degraded',
     passesMs: RESTART_MS,
-    find: ({ nodes: { relay } }) => (relay.problem === null ? null : relay),
+    find: ({ relay }) => (relay.problem === null ? null : relay),
   }),
   defineCondition({
     code: 'projection_stopped',

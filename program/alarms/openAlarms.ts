@@ -28,7 +28,7 @@ export function openAlarms(
   const webhook = alarms && new AlarmWebhook({ ...alarms, runtime, log })
   const stalls = new Map(chains.map((chain) => [chain, new StallWatch()]))
   const watched = (chain: Chain): Watched => {
-    const { state, nodes, forks } = chain
+    const { state, nodes, relay, forks } = chain
     const heads = nodes.endpoints().map(({ head }) => head ?? -1)
     const seen = { tip: state.tip, ahead: Math.max(-1, ...heads) }
     const stall = stalls.get(chain)?.look(seen, runtime.clock.monotonic()) ?? null
@@ -36,7 +36,7 @@ export function openAlarms(
       chain
     const sayings = { headStatus, historyStatus, clickhouseStatus, storeProblem, unproved, followers, audit }
     return {
-      ...{ state, profile, nodes, forks, ...sayings, stall },
+      ...{ state, profile, nodes, relay, forks, ...sayings, stall },
       parity: parityStatusOf(parity, state.chainId),
       webhooks: webhooks?.problemsOf(state.chainId) ?? [],
     }

@@ -22,9 +22,9 @@ export interface WatchedChain {
   /** Which endpoints have granted far different blocks to be final for long, or null. */
   readonly nodes: {
     readonly finalityHeld: string | null
-    /** Why the calls of JSON-RPC clients get no answers or old ones, or null. */
-    readonly relay: { readonly problem: string | null }
   }
+  /** Why the calls of JSON-RPC clients get no answers or old ones, or null. */
+  readonly relay: { readonly problem: string | null }
   readonly followers: readonly (Saying & {
     readonly name: string
     readonly found: { readonly differs: string | null } | null

@@ -13,6 +13,7 @@ import type { HistoryProgress } from '#ingest/lanes/progress.ts'
 import { Givers } from '#ingest/otherEndpoint.ts'
 import { type BlockRange, covers } from '#ingest/range.ts'
 import type { LoosePart } from '#ingest/read/looseParts.ts'
+import type { Relay } from '#ingest/relay/relay.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import type { Source } from '#ingest/source.ts'
 import { drawSenderSample } from '#ingest/verify/senders/senderSample.ts'
@@ -156,6 +157,11 @@ export class Chain {
     return this.#options.source
   }
 
+  /** The calls of clients. */
+  get relay(): Relay {
+    return this.#options.relay
+  }
+
   /** What an operator should know of the chain's endpoints. */
   get notes(): readonly string[] {
     const less = this.profile.checks === 'roots' ? describeRules(this.profile) : null
@@ -195,6 +201,7 @@ export class Chain {
     await this.#running
     await this.#writer?.lease.release().catch(() => {})
     await this.#writing.pool.close()
+    await this.relay.close()
     await this.source.close()
   }
 

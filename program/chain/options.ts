@@ -1,5 +1,6 @@
 /** What a chain is put together from, and the bounds of its work. */
 import type { ClickHouseClient } from '@clickhouse/client'
+import type { Relay } from '#ingest/relay/relay.ts'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { SENDERS_ONE_IN } from '#ingest/verify/senders/senderSample.ts'
@@ -16,6 +17,8 @@ export interface ChainOptions {
   readonly kind: ChainProfile['kind']
   readonly checks: Checks
   readonly source: RpcSource
+  /** The calls of clients, over the source's endpoints or its own. */
+  readonly relay: Relay
   readonly postgres: Postgres
   readonly clickhouse: ClickHouseClient
   /**

@@ -14,7 +14,7 @@ import type { EncodedBatch } from '#transform/batch.ts'
 import { createDecodePool, type DecodePool } from '#transform/decode/decodePool.ts'
 import { tableNames, tables } from '#transform/tables.ts'
 import { learnRules } from '../chain/chainRules.ts'
-import { findChains, type ReachableChain, reachChain } from '../chains.ts'
+import { closeNodes, findChains, type ReachableChain, reachChain } from '../chains.ts'
 import type { Config } from '../config.ts'
 import { unlessInterrupted } from '../process/stopSignal.ts'
 
@@ -97,7 +97,7 @@ export async function plan(
       process.stdout.write(`${bounds.json ? JSON.stringify(estimate) : textOf(estimate)}\n`)
     }
   } finally {
-    for (const { source } of chains) await source.close()
+    for (const chain of chains) await closeNodes(chain)
   }
 }
 

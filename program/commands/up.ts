@@ -19,6 +19,7 @@ import { addReaders } from '#local/engines/connection.ts'
 import { type McpServices, mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
 import type { AttributedService } from '#present/memo.ts'
+import { checkAllWalls, keepWallsChecked } from '#query/setup/wallWatch.ts'
 import { appDatabase } from '#rows/database.ts'
 import type { Clock, Runtime } from '#runtime/runtime.ts'
 import { type Logger, registry } from '#telemetry.ts'
@@ -30,13 +31,12 @@ import type { Chain } from '../chain/chain.ts'
 import { runTrafficOn } from '../chains.ts'
 import type { Config } from '../config.ts'
 import { Attributions } from '../orchestrator/attributions.ts'
-
 import { askThrough, chainTools } from '../orchestrator/chainTools.ts'
 import { openOrchestrator } from '../orchestrator.ts'
 import { openParity, parityStatusOf } from '../parity.ts'
 import { aborted, assertNotInterrupted, InterruptedError } from '../process/stopSignal.ts'
 import { openProgram, type Program } from '../program.ts'
-import { checkAllWalls, keepWallsChecked, openQueryEngines } from '../queryEngines.ts'
+import { openQueryEngines } from '../queryEngines.ts'
 import type { ChainConfig } from '../settings/chainFields.ts'
 import { createStatusSource } from '../status.ts'
 import { openWebhooks } from '../webhooks/openWebhooks.ts'
@@ -122,8 +122,9 @@ async function serve(
   )
   addReaders(config.dataDir, sql.readers)
   assertNotInterrupted(stop)
-  await checkAllWalls(sql, program.chains, log)
-  const walls = keepWallsChecked(sql, program.chains, runtime, log, shutdown.signal)
+  const chainIds = program.chains.map(({ state }) => state.chainId)
+  await checkAllWalls([sql.postgres, sql.clickhouse], chainIds, log)
+  const walls = keepWallsChecked([sql.postgres, sql.clickhouse], chainIds, clock, log, shutdown.signal)
   const tokenNames = tokenNamesOf(chains, curatedTokens)
   const webhooks = openWebhooks({
     mode: config.webhooks,
@@ -229,7 +230,7 @@ const rpcDoors = (
 ): ReadonlyMap<number, RpcDoor> => {
   const filters = appDatabase(postgres)
   return new Map(
-    reachable.map(({ chainId: id, kind, config, source: { relay } }) => {
+    reachable.map(({ chainId: id, kind, config, relay }) => {
       const reads = chains.get(id)
       const stored = reads ? { postgres, state: reads.state } : null
       return [

@@ -87,7 +87,7 @@ test('relayUrls carry the calls of clients alone, and their cost is told apart',
   const api = await door({ urls: [forIngest.url], relayUrls: [forClients.url] })
   expect((await api.call('eth_gasPrice')).result).toBe('0x2a')
   expect(forIngest.requests).toBe(0)
-  expect(api.source.relay.status()).toMatchObject({
+  expect(api.relay.status()).toMatchObject({
     isApart: true,
     endpoints: [{ head: 9, cost: { calls: expect.any(Number) } }],
   })

@@ -193,7 +193,7 @@ test('what ingest holds decides where one of two endpoints stands still', async 
   const api = await door({ urls: [stuck.url, good.url] })
   expect(Number((await api.call('eth_blockNumber')).result)).toBe(HEAD)
   head = HEAD + 1_000
-  api.source.relay.heed({ tip: head, finalized: head - 2 })
+  api.relay.heed({ tip: head, finalized: head - 2 })
   await expect.poll(async () => Number((await api.call('eth_blockNumber')).result)).toBe(head)
   expect(Number((await api.call('eth_getBlockByNumber', 'finalized', false)).result.number)).toBe(head - 2)
 })

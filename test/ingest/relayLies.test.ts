@@ -3,6 +3,7 @@
 // real relay over nodes in memory and a clock that is moved; a chain that grows and reorganizes, nodes
 // that lag, and one that changes its lies, by seed. What is told is compared with the chain.
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { openRelay } from '#ingest/relay/openRelay.ts'
 import type { Relay } from '#ingest/relay/relay.ts'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
 import { type BlockRef, hash } from '#primitives.ts'
@@ -28,18 +29,19 @@ const block = (number: number, digit = 'b'): BlockRef => ({
 })
 
 /** A relay over these hosts; `told` says what each of them tells in place of the truth. */
-function openRelay(hosts: readonly string[]) {
+function relayOver(hosts: readonly string[]) {
   const chain = new FakeChain(HEAD + 1)
   chain.finalized = FINAL
   const told = new Map<string, TellBlock>()
   const clock = new ManualClock()
+  const openTransport = memoryNodes(chain, told)
   const source = createSource({
     chainId: 1,
     urls: hosts.map((host) => `http://${host}`),
     finalityDepth: 4,
     runtime: { clock, random: seededRandom(1), failpoint: () => {} },
     log: silentLogger,
-    openTransport: memoryNodes(chain, told),
+    openTransport,
     announcements: false,
   })
   onTestFinished(() => source.close())
@@ -53,7 +55,7 @@ function openRelay(hosts: readonly string[]) {
     for (let steps = 0; !isOver && steps < 1_000; steps++) await clock.advance(10)
     return await over
   }
-  const { relay } = source
+  const relay = openRelay(source, { clock, openTransport })
   const head = () => within(relay.head())
   const tagged = (tag: 'safe' | 'finalized' = 'finalized') => within(relay.tagged(tag))
   return { chain, told, clock, relay, head, tagged, within }
@@ -116,7 +118,7 @@ describe.each(parties)('one liar of %s', (_title, hosts) => {
   )('tells no client anything (seed %i)', async (seed) => {
     const random = seededRandom(seed)
     const below = (bound: number) => Math.floor(random() * bound)
-    const { chain, told, clock, relay, head, tagged } = openRelay(hosts)
+    const { chain, told, clock, relay, head, tagged } = relayOver(hosts)
     // What ingest holds follows the chain, in every second run.
     told.set('a', behind(chain, 0))
     const held = seed % 2 === 0 ? { tip: -1, finalized: -1 } : null
@@ -172,7 +174,7 @@ const newestOf = async (relay: Relay, within: <T>(asked: Promise<T>) => Promise<
 }
 
 test('blocks made up on top of the chain answer nobody once the chain has others there', async () => {
-  const { chain, told, clock, relay, head, within } = openRelay(['liar', 'a'])
+  const { chain, told, clock, relay, head, within } = relayOver(['liar', 'a'])
   await head()
   for (let round = 0; round < 5; round++) {
     const made = lies[MADE_UP]
@@ -188,7 +190,7 @@ test('blocks made up on top of the chain answer nobody once the chain has others
 })
 
 test('an endpoint ahead is believed after a reorganization that a slower one follows later', async () => {
-  const { chain, told, clock, head } = openRelay(['a', 'b'])
+  const { chain, told, clock, head } = relayOver(['a', 'b'])
   told.set('b', behind(chain, 2))
   for (let n = 0; n < 3; n++) {
     chain.extend(1)
@@ -206,7 +208,7 @@ test('an endpoint ahead is believed after a reorganization that a slower one fol
 })
 
 test('a head that ingest does not follow for half a minute is none', async () => {
-  const { chain, told, clock, relay, head, within } = openRelay(['liar', 'a'])
+  const { chain, told, clock, relay, head, within } = relayOver(['liar', 'a'])
   relay.heed({ tip: HEAD, finalized: FINAL })
   await head()
   const made = lies[MADE_UP]
@@ -222,7 +224,7 @@ test('a head that ingest does not follow for half a minute is none', async () =>
 })
 
 test('one endpoint of two that is left goes on alone, from what was known', async () => {
-  const { chain, told, clock, head } = openRelay(['a', 'b'])
+  const { chain, told, clock, head } = relayOver(['a', 'b'])
   await head()
   told.set('b', () => 'away')
   for (let minute = 0; minute < 5; minute++) {
@@ -233,7 +235,7 @@ test('one endpoint of two that is left goes on alone, from what was known', asyn
 })
 
 test('the only endpoint is believed; a head far above the next is no more after a minute', async () => {
-  const { chain, told, clock, head, tagged } = openRelay(['a'])
+  const { chain, told, clock, head, tagged } = relayOver(['a'])
   expect([await head(), await tagged()]).toEqual([HEAD, FINAL])
   told.set('a', (at) => (at === 'latest' ? block(FAR) : undefined))
   await clock.advance(1_100)
@@ -248,7 +250,7 @@ test('the only endpoint is believed; a head far above the next is no more after 
 
 describe('a problem is told', () => {
   test('where no endpoint answers, until one does', async () => {
-    const { told, clock, relay, head } = openRelay(['a', 'b'])
+    const { told, clock, relay, head } = relayOver(['a', 'b'])
     await head()
     expect(relay.problem).toBeNull()
     for (const host of ['a', 'b']) told.set(host, () => 'away')
@@ -262,7 +264,7 @@ describe('a problem is told', () => {
   })
 
   test('where an old block is shown as the newest', async () => {
-    const { chain, told, clock, relay, head } = openRelay(['a', 'b'])
+    const { chain, told, clock, relay, head } = relayOver(['a', 'b'])
     for (const host of ['a', 'b']) told.set(host, behind(chain, 5))
     await head()
     relay.heed({ tip: HEAD, finalized: FINAL })

@@ -72,7 +72,7 @@ describe('a chain', () => {
       sleep: (ms, signal) => system.clock.sleep(ms > 300_000 ? 0 : ms, signal),
     }
     const access = await openAccess()
-    const holding = sourceOf(recorded, access.chainId, system.clock)
+    const holding = sourceOf(recorded, access.chainId)
     let refusals = 0
     const source: RpcSource = {
       ...holding,
@@ -89,7 +89,7 @@ describe('a chain', () => {
   test('asks from its start which forks its nodes announce, and marks headers by them', async () => {
     const recorded = await loadRecordedChain(recording, 40, 10)
     const access = await openAccess()
-    const told = sourceOf(recorded, access.chainId, systemRuntime().clock)
+    const told = sourceOf(recorded, access.chainId)
     const fork = { name: 'T99', activationTime: 1_700_000_000, active: true }
     const source: RpcSource = {
       ...told,

@@ -10,7 +10,9 @@ import { follow } from '#ingest/lanes/follow.ts'
 import { fillHistory } from '#ingest/lanes/history.ts'
 import { proveFinality } from '#ingest/lanes/proveFinality.ts'
 import type { BlockRange } from '#ingest/range.ts'
-import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
+import { openRelay } from '#ingest/relay/openRelay.ts'
+import type { OpenTransport } from '#ingest/rpc/client/client.ts'
+import { createSource, type PooledSource } from '#ingest/rpc/rpcSource.ts'
 import type { RawRange, Source } from '#ingest/source.ts'
 import { everySender } from '#ingest/verify/senders/senderSample.ts'
 import { backoffMs, laneBackoff, remedyOf } from '#runtime/backoff.ts'
@@ -77,9 +79,10 @@ export class SimIndexer {
   readonly #options: IndexerOptions
   readonly #runtime: Runtime
   readonly #stop = new AbortController()
-  readonly #source: RpcSource
+  readonly #source: PooledSource
   /** The first endpoint alone; asked by a planted bug only. */
-  readonly #liar: RpcSource
+  readonly #liar: PooledSource
+  readonly #openTransport: OpenTransport
 
   constructor(options: IndexerOptions) {
     const { kernel, process, nodes, limits } = options
@@ -89,6 +92,7 @@ export class SimIndexer {
     this.budget = new ByteBudget(bugs.planted('fetches are not bounded') ? 1e12 : limits.inFlightBytesMax)
     this.cache = new BatchCache(bugs.planted('the cache is not bounded') ? 1e12 : limits.cacheBytesMax)
     this.#runtime = { clock: this.clock, random: kernel.random, failpoint: () => {} }
+    this.#openTransport = simNetwork(kernel, process, nodes)
     const open = (from: readonly SimNode[]) =>
       createSource({
         chainId: 1,
@@ -97,7 +101,7 @@ export class SimIndexer {
         runtime: this.#runtime,
         log: silentLogger,
         batchBlocksMax: limits.batchBlocksMax,
-        openTransport: simNetwork(kernel, process, nodes),
+        openTransport: this.#openTransport,
         announcements: false,
       })
     this.#source = open(nodes)
@@ -111,7 +115,9 @@ export class SimIndexer {
     this.#run().catch(stopped)
     const { ledger, limits, bugs, told } = this.#options
     if (!limits.clients) return
-    const relays = { relay: this.#source.relay, liar: this.#liar.relay }
+    const over = (source: PooledSource) =>
+      openRelay(source, { clock: this.clock, openTransport: this.#openTransport })
+    const relays = { relay: over(this.#source), liar: over(this.#liar) }
     askAsClient({ ...relays, ledger, bugs, told, clock: this.clock }, this.#stop.signal).catch(stopped)
   }
 

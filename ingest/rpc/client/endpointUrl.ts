@@ -71,3 +71,15 @@ export function redact(text: string, url: EndpointUrl): string {
 /** A node's text that is passed on: only the parts of our own address are blanked out. */
 export const withoutSecrets = (text: string, { secrets }: EndpointUrl): string =>
   secrets.reduce((left, secret) => left.replaceAll(secret, '***'), text)
+
+/**
+ * An http and a ws address of the same server are one endpoint.
+ * @throws SettingError naming RPC_URL when a text is no address
+ */
+export function distinctUrls(texts: readonly string[]): readonly EndpointUrl[] {
+  const urls = texts.map(parseEndpointUrl)
+  return urls.filter(
+    (url, index) =>
+      urls.findIndex(({ origin, path }) => origin === url.origin && path === url.path) === index,
+  )
+}

@@ -6,6 +6,8 @@ import type { StoredChain } from '#api/rpc/context.ts'
 import { RpcDoor } from '#api/rpc/RpcDoor.ts'
 import type { ServerOptions } from '#api/server.ts'
 import { type Access, anonymous } from '#http/request/access.ts'
+import { openRelay } from '#ingest/relay/openRelay.ts'
+import type { Relay } from '#ingest/relay/relay.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
@@ -22,6 +24,7 @@ import { startServer } from '../toolkitServer.ts'
 export interface RpcApi {
   readonly url: string
   readonly source: RpcSource
+  readonly relay: Relay
   /** Sends a body as it is. */
   send(
     body: string,
@@ -59,15 +62,18 @@ export async function openRpcApi(options: RpcApiOptions): Promise<RpcApi> {
   const source = createSource({
     chainId: id,
     urls: options.urls,
-    ...(options.relayUrls && { relayUrls: options.relayUrls }),
     finalityDepth: 4,
     runtime,
     log: silentLogger,
   })
+  const relay = openRelay(source, {
+    ...(options.relayUrls && { relayUrls: options.relayUrls }),
+    clock: runtime.clock,
+  })
   const door = new RpcDoor({
     chainId: id,
     kind,
-    relay: source.relay,
+    relay,
     enabled,
     stored,
     filters,
@@ -92,11 +98,13 @@ export async function openRpcApi(options: RpcApiOptions): Promise<RpcApi> {
   return {
     url,
     source,
+    relay,
     send,
     call: async (method, ...params) =>
       JSON.parse((await send(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))).text),
     close: async () => {
       await server.app.close()
+      await relay.close()
       await source.close()
     },
   }

@@ -2,6 +2,7 @@
  * Child process: indexes a node into given engines until it has caught up, or until its failpoint
  * kills it.
  */
+import { openRelay } from '#ingest/relay/openRelay.ts'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
 import { hash } from '#primitives.ts'
 import { Chain } from '#program/chain/chain.ts'
@@ -46,6 +47,14 @@ await migrateApp(postgres)
 await migrateChain(postgres, task.chainId)
 await migrateClickHouse(clickhouse, task.chainId, { cluster: null })
 await adoptClickHouse(postgres, clickhouse, task.chainId)
+const source = createSource({
+  chainId: task.nodeChainId,
+  urls: [task.nodeUrl],
+  finalityDepth: 0,
+  runtime,
+  log: silentLogger,
+  batchBlocksMax: BATCH_BLOCKS_MAX,
+})
 const chain = new Chain({
   identity: {
     chainId: task.chainId,
@@ -55,14 +64,8 @@ const chain = new Chain({
   },
   kind: 'tempo',
   checks: task.checks,
-  source: createSource({
-    chainId: task.nodeChainId,
-    urls: [task.nodeUrl],
-    finalityDepth: 0,
-    runtime,
-    log: silentLogger,
-    batchBlocksMax: BATCH_BLOCKS_MAX,
-  }),
+  source,
+  relay: openRelay(source, { clock: runtime.clock }),
   postgres,
   clickhouse,
   clickhouseRowsFolder: null,

@@ -49,7 +49,7 @@ export async function openIndexedChain(options: IndexedChainOptions): Promise<In
   const { access, recorded, checks = 'roots', runtime = systemRuntime(), log = silentLogger } = options
   const { chainId } = access
   const { postgres, clickhouse } = await openDatabases(access, log)
-  const source = options.source ?? sourceOf(recorded, chainId, runtime.clock, options.batchBlocks)
+  const source = options.source ?? sourceOf(recorded, chainId, options.batchBlocks)
   const chain = new Chain({
     identity: {
       chainId,
@@ -60,6 +60,7 @@ export async function openIndexedChain(options: IndexedChainOptions): Promise<In
     kind: 'tempo',
     checks,
     source,
+    relay: new Relay([], runtime.clock, false, { number: -1, finalized: -1 }),
     postgres,
     clickhouse,
     clickhouseRowsFolder: access.clickhouseRowsFolder,
@@ -85,10 +86,9 @@ export async function openIndexedChain(options: IndexedChainOptions): Promise<In
 }
 
 /** The recording as a node. */
-export function sourceOf(recorded: RecordedChain, chainId: number, clock: Clock, batchBlocks = 5): RpcSource {
+export function sourceOf(recorded: RecordedChain, chainId: number, batchBlocks = 5): RpcSource {
   return {
     ...recordedSource(recorded, chainId, batchBlocks),
-    relay: new Relay([], clock, false, { number: -1, finalized: -1 }),
     notes: [],
     finalityHeld: null,
     endpoints: () => [],
