@@ -4,7 +4,7 @@
  * are JSON text, as a Tempo node would send them.
  */
 import type { RpcBlock, RpcReceipt, RpcTransaction } from '#ingest/read/block.ts'
-import { ByteBuffer } from '#ingest/read/byteBuffer.ts'
+import { ByteBuffer } from '#ingest/read/json/byteBuffer.ts'
 import { receiptBytes } from '#ingest/read/receiptBytes.ts'
 import { headerHash } from '#ingest/verify/parts/header.ts'
 import { writeReceipt } from '#ingest/verify/parts/receipt.ts'

@@ -1,6 +1,6 @@
 /**
  * The vocabulary of response and body schemas, on TypeBox: `import * as s from
- * '#api/http/schema.ts'`. Every type of the specification's "Conventions" table exists once, here.
+ * '#http/schema.ts'`. Every type of the specification's "Conventions" table exists once, here.
  * From a schema come the static type `present` must return, the serializer, the OpenAPI document
  * and (for bodies) the check.
  */

@@ -7,13 +7,13 @@ import { availableParallelism } from 'node:os'
 import type { AccessSettings } from '#api/access/settings.ts'
 import { SettingError } from '#errors.ts'
 import { type QuoteTerms, quoteTerms } from '#orchestrator/pay/currencies.ts'
-import { readAccess } from './access/settings.ts'
-import { takeLogin } from './alarms/takeLogin.ts'
+import { readAccess } from './settings/accessSettings.ts'
 import type { ChainConfig } from './settings/chainFields.ts'
 import { readChains } from './settings/chainsFile.ts'
 import { refuseNearMisses } from './settings/nearMisses.ts'
 import { type Environment, readSettings, type Settings } from './settings/readSettings.ts'
 import { signingKey } from './settings/table.ts'
+import { takeLogin } from './settings/takeLogin.ts'
 
 export interface Config {
   readonly port: number

@@ -11,7 +11,7 @@
  * followed by its 256-bit values as text (digest.ts).
  */
 
-import type { BytesAt } from '#ingest/read/byteBuffer.ts'
+import type { BytesAt } from '#ingest/read/json/byteBuffer.ts'
 import { columnDocs, type TableDoc } from './columnDocs.ts'
 
 /**

@@ -1,5 +1,5 @@
 /** Calls about a block, its content, or the chain's state there. */
-import { sliceItems, textOf } from '#ingest/read/jsonSlices.ts'
+import { sliceItems, textOf } from '#ingest/read/json/jsonSlices.ts'
 import { quantity } from '#ingest/rpc/client/parse.ts'
 import { answered, type RpcOutcome } from './answer.ts'
 import { byHash, newest, type PlacedCall, placeCall } from './blocks.ts'

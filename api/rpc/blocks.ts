@@ -2,7 +2,7 @@
  * The block a call means: what its endpoint must have, and a number in place of a tag where two
  * nodes would understand the tag differently.
  */
-import { sliceItems, textOf } from '#ingest/read/jsonSlices.ts'
+import { sliceItems, textOf } from '#ingest/read/json/jsonSlices.ts'
 import type { RelayWish } from '#ingest/relay/relay.ts'
 import { quantity } from '#ingest/rpc/client/parse.ts'
 import { isRecord } from '#primitives.ts'

@@ -2,7 +2,7 @@
 
 import type { Caller } from '#http/request/access.ts'
 import type { SharedReads } from '#http/sharedReads.ts'
-import { sliceMembers, textOf } from '#ingest/read/jsonSlices.ts'
+import { sliceMembers, textOf } from '#ingest/read/json/jsonSlices.ts'
 import type { Relay, RelayWish } from '#ingest/relay/relay.ts'
 import type { RelayAnswer } from '#ingest/relay/relayAnswer.ts'
 import type { AppDatabase } from '#rows/database.ts'

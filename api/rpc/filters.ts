@@ -4,7 +4,7 @@
  * replaced. Filters of pending transactions are an endpoint's, and end with it.
  */
 import { randomBytes } from 'node:crypto'
-import { sliceItems, textOf } from '#ingest/read/jsonSlices.ts'
+import { sliceItems, textOf } from '#ingest/read/json/jsonSlices.ts'
 import { isRecord } from '#primitives.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import {

@@ -1,5 +1,5 @@
 /** eth_getLogs: a range that nobody has in full is an error, never a shorter list. */
-import { sliceItems, textOf } from '#ingest/read/jsonSlices.ts'
+import { sliceItems, textOf } from '#ingest/read/json/jsonSlices.ts'
 import { quantity } from '#ingest/rpc/client/parse.ts'
 import { isRecord } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'

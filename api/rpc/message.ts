@@ -5,8 +5,8 @@
 
 import { ApiError } from '#http/errors.ts'
 import { assertDepth, isWellFormedJson } from '#http/request/json.ts'
-import type { Slice } from '#ingest/read/jsonCursor.ts'
-import { sliceItems, sliceMembers, textOf } from '#ingest/read/jsonSlices.ts'
+import type { Slice } from '#ingest/read/json/jsonCursor.ts'
+import { sliceItems, sliceMembers, textOf } from '#ingest/read/json/jsonSlices.ts'
 import { invalidParams, invalidRequest, type RpcFailure } from './failure.ts'
 
 export interface RpcCall {

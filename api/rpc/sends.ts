@@ -2,7 +2,7 @@
  * Sends are tried once and never hedged. A transaction's hash is known before it is sent, so that
  * an outcome nobody knows is looked up: a transaction that the pool has was sent.
  */
-import { sliceItems, textOf } from '#ingest/read/jsonSlices.ts'
+import { sliceItems, textOf } from '#ingest/read/json/jsonSlices.ts'
 import { isMethodMissing, type RelayAnswer } from '#ingest/relay/relayAnswer.ts'
 import { keccak256Hex } from '#ingest/verify/tries/keccak.ts'
 import { answered, failed, type RpcOutcome } from './answer.ts'

@@ -1,7 +1,13 @@
 import type { RpcLog, RpcReceipt } from './block.ts'
-import type { ByteBuffer, BytesAt } from './byteBuffer.ts'
-import { decodeHex } from './hexBytes.ts'
-import { ADDRESS_BYTES, BLOOM_BYTES, HASH_BYTES, ScannedLog, type ScannedReceipt } from './scannedReceipt.ts'
+import type { ByteBuffer, BytesAt } from './json/byteBuffer.ts'
+import { decodeHex } from './json/hexBytes.ts'
+import {
+  ADDRESS_BYTES,
+  BLOOM_BYTES,
+  HASH_BYTES,
+  ScannedLog,
+  type ScannedReceipt,
+} from './scan/scannedReceipt.ts'
 
 /**
  * Receipts that were parsed (`parseReceipts`), as a scan would have left them: the way of answers

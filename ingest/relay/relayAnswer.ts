@@ -2,7 +2,7 @@
  * A node's answer to one call that is passed on: the bytes of its result or error, and what the
  * error means for the pool. Trouble of the provider is thrown, for its user is not ours to tell.
  */
-import { sliceMembers, textOf } from '../read/jsonSlices.ts'
+import { sliceMembers, textOf } from '../read/json/jsonSlices.ts'
 import type { HttpAnswer } from '../rpc/client/body.ts'
 import type { RpcClient } from '../rpc/client/client.ts'
 import type { RpcFailure } from '../rpc/client/errors.ts'

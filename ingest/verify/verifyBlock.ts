@@ -4,14 +4,14 @@
  */
 
 import type { RpcBlock, RpcTransaction } from '../read/block.ts'
-import type { BytesAt } from '../read/byteBuffer.ts'
+import type { BytesAt } from '../read/json/byteBuffer.ts'
 import { type Loose, nothingLoose } from '../read/looseParts.ts'
 import {
   ADDRESS_BYTES,
   HASH_BYTES,
   type ScannedReceipt,
   type ScannedReceipts,
-} from '../read/scannedReceipt.ts'
+} from '../read/scan/scannedReceipt.ts'
 import type { KnownChain } from './knownChains.ts'
 import { creationAddress } from './parts/creationAddress.ts'
 import { type EncodedBlock, encodedHeaderVerdict, encodedReceiptsVerdict } from './parts/encodedBlock.ts'

@@ -4,7 +4,7 @@
  */
 import { MillraceError } from '#errors.ts'
 import type { RpcBlock, RpcReceipt } from '#ingest/read/block.ts'
-import { ByteBuffer } from '#ingest/read/byteBuffer.ts'
+import { ByteBuffer } from '#ingest/read/json/byteBuffer.ts'
 import { type LoosePart, looseParts } from '#ingest/read/looseParts.ts'
 import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
 import { isIncomplete, type ParsedAnswer, parseAnswer } from '#ingest/read/parsedAnswer.ts'

@@ -12,8 +12,8 @@ import { createLogger, type Logger } from '#telemetry.ts'
 import program from '../../package.json' with { type: 'json' }
 import { type Config, readConfig } from '../config.ts'
 import { createStopSignal } from '../process/stopSignal.ts'
-import { catalogCommand } from './catalogCommands.ts'
-import { chooseChain } from './chooseChain.ts'
+import { chooseChain } from './chain/chooseChain.ts'
+import { catalogCommand } from './operator/catalogCommands.ts'
 
 interface Context {
   readonly config: Config
@@ -128,7 +128,7 @@ const subCommands = {
     args: { from, to, chain },
     run: command(async ({ config, runtime, log, stop }, args) => {
       const bounds = boundsOf(args)
-      const { backfill } = await import('./backfill.ts')
+      const { backfill } = await import('./chain/backfill.ts')
       await backfill(chosen(config, args), bounds, runtime, log, stop)
     }),
   }),
@@ -140,7 +140,7 @@ const subCommands = {
     args: { from, to, chain, json },
     run: command(async ({ config, runtime, log, stop }, args) => {
       const bounds = { ...boundsOf(args), json: args['json'] === true }
-      const { verify } = await import('./verify.ts')
+      const { verify } = await import('./chain/verify.ts')
       if (!(await verify(chosen(config, args), bounds, runtime, log, stop))) process.exitCode = 1
     }),
   }),
@@ -150,7 +150,7 @@ const subCommands = {
     run: command(async ({ config, runtime, log, stop }, args) => {
       const pricePerMillion = price(args['price'])
       const bounds = { ...boundsOf(args), json: args['json'] === true, pricePerMillion }
-      const { plan } = await import('./plan.ts')
+      const { plan } = await import('./chain/plan.ts')
       await plan(chosen(config, args), bounds, runtime, log, stop)
     }),
   }),
@@ -158,7 +158,7 @@ const subCommands = {
     meta: { name: 'rederive', description: 'Make derived rows anew from the raw archive, in both stores.' },
     args: { chain, all: { type: 'boolean', description: 'Also what this version of the program made.' } },
     run: command(async ({ config, runtime, log, stop }, args) => {
-      const { rederive } = await import('./rederive.ts')
+      const { rederive } = await import('./chain/rederive.ts')
       const chainId = chainNumber('--chain', args['chain'])
       await rederive(config, { chainId, all: args['all'] === true }, runtime, log, stop)
     }),
@@ -176,7 +176,7 @@ const subCommands = {
     run: command(async ({ config, runtime, log, stop }, args) => {
       const to = height('--to', args['to'])
       if (to === null) throw new SettingError('--to', 'is needed: the newest block that stays')
-      const { rewind } = await import('./rewind.ts')
+      const { rewind } = await import('./chain/rewind.ts')
       const chainId = chainNumber('--chain', args['chain'])
       const belowFinalized = args['below-finalized'] === true
       await rewind(config, { to, chainId, belowFinalized }, runtime, log, stop)
@@ -189,7 +189,7 @@ const subCommands = {
         meta: { name: 'list', description: 'What both stores hold, by chain.' },
         args: { json },
         run: command(async ({ config, runtime, log }, args) => {
-          const { printHeldChains } = await import('./heldChains.ts')
+          const { printHeldChains } = await import('./chain/heldChains.ts')
           await printHeldChains(config, args['json'] === true, runtime, log)
         }),
       }),
@@ -202,7 +202,7 @@ const subCommands = {
         run: command(async ({ config, runtime, log }, args) => {
           const chainId = chainNumber('id', args['id'])
           if (chainId === null) throw new SettingError('id', 'is needed: the chain to drop')
-          const { removeChain } = await import('./heldChains.ts')
+          const { removeChain } = await import('./chain/heldChains.ts')
           await removeChain(config, chainId, args['yes'] === true, runtime, log)
         }),
       }),
@@ -215,7 +215,7 @@ const subCommands = {
         meta: { name: 'create', description: 'Make a key; its token is printed this once.' },
         args: keyOptions,
         run: command(async ({ config, runtime, log }, args) => {
-          const { createKey } = await import('./keys.ts')
+          const { createKey } = await import('./operator/keys.ts')
           await createKey(config, args, runtime, log)
         }),
       }),
@@ -223,7 +223,7 @@ const subCommands = {
         meta: { name: 'list', description: 'Keys that open something, the newest first.' },
         args: { json },
         run: command(async ({ config, runtime, log }, args) => {
-          const { printKeys } = await import('./keys.ts')
+          const { printKeys } = await import('./operator/keys.ts')
           await printKeys(config, args['json'] === true, runtime, log)
         }),
       }),
@@ -231,7 +231,7 @@ const subCommands = {
         meta: { name: 'revoke', description: 'End a key.' },
         args: { id: { type: 'positional', description: 'Id of the key, key_….' } },
         run: command(async ({ config, runtime, log }, args) => {
-          const { revokeKeyNamed } = await import('./keys.ts')
+          const { revokeKeyNamed } = await import('./operator/keys.ts')
           await revokeKeyNamed(config, args['id'], runtime, log)
         }),
       }),
@@ -248,7 +248,7 @@ const subCommands = {
           org: { type: 'string', description: 'The organization; left out, the default one.' },
         },
         run: command(async ({ config, runtime, log }, args) => {
-          const { addMember } = await import('./orgs.ts')
+          const { addMember } = await import('./operator/orgs.ts')
           await addMember(config, args, runtime, log)
         }),
       }),
@@ -260,7 +260,7 @@ const subCommands = {
       rotate: defineCommand({
         meta: { name: 'rotate', description: 'Make newer ones; cursors given out before open for a week.' },
         run: command(async ({ config, runtime, log }) => {
-          const { rotateSecrets } = await import('./secrets.ts')
+          const { rotateSecrets } = await import('./operator/secrets.ts')
           await rotateSecrets(config, runtime, log)
         }),
       }),
@@ -269,7 +269,7 @@ const subCommands = {
   catalog: catalogCommand(command),
   config: defineCommand({
     meta: { name: 'config', description: 'Every setting, its default and its meaning.' },
-    run: async () => (await import('./printSettings.ts')).printSettings(),
+    run: async () => (await import('./operator/printSettings.ts')).printSettings(),
   }),
 }
 

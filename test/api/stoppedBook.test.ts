@@ -5,7 +5,7 @@
 // running followers.
 import type { Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { alarmsOf } from '#program/alarms/alarms.ts'
+import { alarmsOf } from '#program/parts/alarms/alarms.ts'
 import { projectionsOf } from '#program/status.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import type { FollowerDriver, FollowerStatus } from '#store/follow/driver.ts'
@@ -100,7 +100,7 @@ describe('an order book that contradicts itself', () => {
       ...{ state: { chainId: api.chainId }, profile: { headerRule: 'tempo', checks: 'roots' }, audit: null },
       ...{ headStatus: saying, historyStatus: saying, clickhouseStatus: saying, storeProblem: null },
       ...{ parity: { state: 'equal', problem: null }, stall: null, unproved: null },
-      ...{ nodes: { finalityHeld: null, relay: { problem: null } }, followers: driver.status, webhooks: [] },
+      ...{ nodes: { finalityHeld: null }, relay: { problem: null }, followers: driver.status, webhooks: [] },
       forks: { problem: null },
     })
     expect(alarms).toEqual([

@@ -8,9 +8,9 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
-import type { AlarmNote } from '#program/alarms/AlarmWatch.ts'
-import { AlarmWebhook } from '#program/alarms/alarmWebhook.ts'
 import { readConfig } from '#program/config.ts'
+import type { AlarmNote } from '#program/parts/alarms/AlarmWatch.ts'
+import { AlarmWebhook } from '#program/parts/alarms/alarmWebhook.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 
 const secret = Buffer.alloc(32, 7)

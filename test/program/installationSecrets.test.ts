@@ -5,7 +5,7 @@ import { mkdtempSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openInstallationSecrets } from '#program/access/secrets.ts'
+import { openInstallationSecrets } from '#program/parts/access/secrets.ts'
 import { openAppStore } from '../support/appStore.ts'
 
 const { postgres, databaseUrl: external } = await openAppStore()

@@ -1,8 +1,8 @@
 /** Receipts as scans leave them, made of plain ones, and their values back as text. */
 import type { RpcReceipt } from '#ingest/read/block.ts'
-import { ByteBuffer, type BytesAt } from '#ingest/read/byteBuffer.ts'
+import { ByteBuffer, type BytesAt } from '#ingest/read/json/byteBuffer.ts'
 import { receiptBytes } from '#ingest/read/receiptBytes.ts'
-import type { ScannedReceipts } from '#ingest/read/scannedReceipt.ts'
+import type { ScannedReceipts } from '#ingest/read/scan/scannedReceipt.ts'
 import { type Row, type StoredRow, type TableName, tables } from '#transform/tables.ts'
 
 export function scanned(receipts: readonly RpcReceipt[]): ScannedReceipts {

@@ -7,7 +7,7 @@
  */
 
 import { constants, zstdDecompressSync } from 'node:zlib'
-import type { Slice } from '#ingest/read/jsonCursor.ts'
+import type { Slice } from '#ingest/read/json/jsonCursor.ts'
 import type { BlockAnswer } from '#ingest/read/parsedAnswer.ts'
 import { isRecord } from '#primitives.ts'
 import { parseExact } from './exactJson.ts'

@@ -1,5 +1,5 @@
 import type { RpcBlock, RpcTransaction } from '#ingest/read/block.ts'
-import type { ScannedReceipt } from '#ingest/read/scannedReceipt.ts'
+import type { ScannedReceipt } from '#ingest/read/scan/scannedReceipt.ts'
 import type { ChainProfile } from '../profile.ts'
 import type { ProjectedTransaction, Projection, RowSinks } from '../projection.ts'
 import { blockRow } from '../rows/blockRow.ts'

@@ -6,7 +6,7 @@
 import { MillraceError } from '#errors.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import type { RpcBlock } from '#ingest/read/block.ts'
-import type { ByteBuffer } from '#ingest/read/byteBuffer.ts'
+import type { ByteBuffer } from '#ingest/read/json/byteBuffer.ts'
 import type { Loose } from '#ingest/read/looseParts.ts'
 import type { RawRange } from '#ingest/source.ts'
 import { knownForksOf } from '#ingest/verify/knownChains.ts'

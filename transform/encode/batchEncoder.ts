@@ -1,4 +1,4 @@
-import { ByteBuffer } from '#ingest/read/byteBuffer.ts'
+import { ByteBuffer } from '#ingest/read/json/byteBuffer.ts'
 import type { EncodedTable, EncodedTables } from '../batch.ts'
 import type { RowSinks } from '../projection.ts'
 import { type TableName, tableNames } from '../tables.ts'

@@ -1,4 +1,4 @@
-import { ByteBuffer } from '#ingest/read/byteBuffer.ts'
+import { ByteBuffer } from '#ingest/read/json/byteBuffer.ts'
 import type { EncodedTable } from '../batch.ts'
 import type { RowSink } from '../projection.ts'
 import { type StoredRow, type Table, type TableName, tables } from '../tables.ts'

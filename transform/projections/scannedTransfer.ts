@@ -3,8 +3,8 @@
  * a log's bytes: what rows are made of most, by far. As strict as the decoders of `events/`, with
  * which a test holds it equal.
  */
-import type { ByteBuffer, BytesAt } from '#ingest/read/byteBuffer.ts'
-import { HASH_BYTES, ScannedLog } from '#ingest/read/scannedReceipt.ts'
+import type { ByteBuffer, BytesAt } from '#ingest/read/json/byteBuffer.ts'
+import { HASH_BYTES, ScannedLog } from '#ingest/read/scan/scannedReceipt.ts'
 import type { Address, Hash } from '#primitives.ts'
 import { zeroAddress } from '../addresses.ts'
 import { approval, transfer } from '../events/erc20.ts'

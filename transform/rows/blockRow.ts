@@ -1,5 +1,5 @@
 import type { RpcBlock } from '#ingest/read/block.ts'
-import type { ScannedReceipt } from '#ingest/read/scannedReceipt.ts'
+import type { ScannedReceipt } from '#ingest/read/scan/scannedReceipt.ts'
 import type { Row } from '../tables.ts'
 import { toNumber, toNumberOrNull, toUint64, toUint256OrNull } from './quantity.ts'
 

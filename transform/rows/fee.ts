@@ -1,6 +1,6 @@
 import type { Quantity } from '#ingest/read/block.ts'
-import type { BytesAt } from '#ingest/read/byteBuffer.ts'
-import { ADDRESS_BYTES, type ScannedReceipt } from '#ingest/read/scannedReceipt.ts'
+import type { BytesAt } from '#ingest/read/json/byteBuffer.ts'
+import { ADDRESS_BYTES, type ScannedReceipt } from '#ingest/read/scan/scannedReceipt.ts'
 import type { Address } from '#primitives.ts'
 import { feeManagerAddress } from '../addresses.ts'
 import type { ChainProfile } from '../profile.ts'

@@ -1,5 +1,5 @@
-import type { BytesAt } from '#ingest/read/byteBuffer.ts'
-import type { ScannedLog } from '#ingest/read/scannedReceipt.ts'
+import type { BytesAt } from '#ingest/read/json/byteBuffer.ts'
+import type { ScannedLog } from '#ingest/read/scan/scannedReceipt.ts'
 import type { StoredRow } from '../tables.ts'
 import type { TxPlace } from './txRow.ts'
 

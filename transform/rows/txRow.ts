@@ -1,5 +1,5 @@
 import type { Quantity, RpcCall, RpcTransaction } from '#ingest/read/block.ts'
-import type { ScannedReceipt } from '#ingest/read/scannedReceipt.ts'
+import type { ScannedReceipt } from '#ingest/read/scan/scannedReceipt.ts'
 import type { Address } from '#primitives.ts'
 import type { StoredRow } from '../tables.ts'
 import type { StoredFee } from './fee.ts'

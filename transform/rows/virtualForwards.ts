@@ -7,7 +7,7 @@
  * where they do not match one to one, or go to more than one place, none of them is called a
  * forward.
  */
-import { HASH_BYTES, ScannedLog } from '#ingest/read/scannedReceipt.ts'
+import { HASH_BYTES, ScannedLog } from '#ingest/read/scan/scannedReceipt.ts'
 import { isTip20 } from '../addresses.ts'
 import { isTransfer, type LogContent, type TransferLog } from './transferLog.ts'
 

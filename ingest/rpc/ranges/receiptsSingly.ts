@@ -6,7 +6,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { mapAtMost } from '#runtime/mapAtMost.ts'
 import { type BlockRange, blockCount } from '../../range.ts'
-import { sliceItems, sliceMembers, textOf } from '../../read/jsonSlices.ts'
+import { sliceItems, sliceMembers, textOf } from '../../read/json/jsonSlices.ts'
 import { callText, type RpcClient, SINGLES_AT_ONCE } from '../client/client.ts'
 import { RpcError } from '../client/errors.ts'
 import { parseBlockRef, quantity } from '../client/parse.ts'

@@ -4,7 +4,7 @@
  */
 
 import type { RpcBlock } from '../../read/block.ts'
-import type { ScannedReceipts } from '../../read/scannedReceipt.ts'
+import type { ScannedReceipts } from '../../read/scan/scannedReceipt.ts'
 import { keccak256Hex } from '../tries/keccak.ts'
 import { RlpWriter } from '../tries/rlp.ts'
 import { beginsAs, firstItem, isList } from '../tries/rlpItems.ts'

@@ -3,14 +3,14 @@
  * EIP-2718).
  */
 
-import type { ByteBuffer, BytesAt } from '../../read/byteBuffer.ts'
+import type { ByteBuffer, BytesAt } from '../../read/json/byteBuffer.ts'
 import {
   ADDRESS_BYTES,
   BLOOM_BYTES,
   HASH_BYTES,
   type ScannedLog,
   type ScannedReceipt,
-} from '../../read/scannedReceipt.ts'
+} from '../../read/scan/scannedReceipt.ts'
 import { Bloom } from '../tries/bloom.ts'
 import type { RlpWriter } from '../tries/rlp.ts'
 

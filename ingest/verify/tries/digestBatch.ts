@@ -4,8 +4,8 @@
  * and a block 0.4 us, where here it is 0.3.
  */
 
-import { ByteBuffer, type BytesAt } from '../../read/byteBuffer.ts'
-import { HASH_BYTES } from '../../read/scannedReceipt.ts'
+import { ByteBuffer, type BytesAt } from '../../read/json/byteBuffer.ts'
+import { HASH_BYTES } from '../../read/scan/scannedReceipt.ts'
 import { keccak256Latin1 } from './keccak.ts'
 import { assembleKeccakPairModule, DIGESTS_AT, INPUTS_AT, RATE_BYTES } from './keccakPairModule.ts'
 

@@ -5,8 +5,8 @@
  * buffer, and when it has 32 bytes or more its hash takes its place.
  */
 
-import type { BytesAt } from '../../read/byteBuffer.ts'
-import { HASH_BYTES } from '../../read/scannedReceipt.ts'
+import type { BytesAt } from '../../read/json/byteBuffer.ts'
+import { HASH_BYTES } from '../../read/scan/scannedReceipt.ts'
 import { DigestBatch } from './digestBatch.ts'
 import { keccak256Hex, keccak256Latin1 } from './keccak.ts'
 import type { RlpWriter } from './rlp.ts'

@@ -3,13 +3,13 @@
  * killed.
  */
 
+import { openWebhooks } from '#program/parts/webhooks/openWebhooks.ts'
 import { sealerOf } from '#rows/sealing.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { ChainState } from '#store/ledger/chainState.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import { openPostgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
-import { openWebhooks } from '../../../program/webhooks/openWebhooks.ts'
 import { namedHolder } from '../../support/namedHolder.ts'
 
 /** What the parent hands over, as JSON in the environment. */

@@ -201,7 +201,7 @@ const rule = (
 })
 const named = (name: string, template: FunctionRule): [string, FunctionRule] => [name.toLowerCase(), template]
 
-/** Constant patterns and lengths, as on Postgres (postgres/functions.ts). */
+/** Constant patterns and lengths, as on Postgres (postgres/gate/expressions/functions.ts). */
 const pattern: ConstantRule = { kind: 'text', max: 200 }
 const padding: ConstantRule = { kind: 'number', max: 4096 }
 const hexWord: ConstantRule = { kind: 'word', words: ['hex'] }

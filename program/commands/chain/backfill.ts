@@ -1,0 +1,98 @@
+/** `millrace backfill`: indexes history into both stores and ends. */
+import { type BlockRange, blockCount, intersection } from '#ingest/range.ts'
+import type { Runtime } from '#runtime/runtime.ts'
+import type { Logger } from '#telemetry.ts'
+import type { Chain } from '../../chain/chain.ts'
+import type { Config } from '../../config.ts'
+import { InterruptedError } from '../../process/stopSignal.ts'
+import { openProgram } from '../../program.ts'
+
+export interface BackfillBounds {
+  /** Null: the first block of the chain's history, as the settings say. */
+  readonly from: number | null
+  /** Inclusive; null: up to what is final now. */
+  readonly to: number | null
+}
+
+const PROGRESS_MS = 1_000
+
+/**
+ * Fills the range on every chain of the settings, in order, and prints how far it is. @throws
+ * InterruptedError
+ */
+export async function backfill(
+  config: Config,
+  bounds: BackfillBounds,
+  runtime: Runtime,
+  log: Logger,
+  stop: AbortSignal,
+): Promise<void> {
+  const program = await openProgram(config, runtime, log, stop)
+  try {
+    for (const chain of program.chains) await backfillChain(chain, bounds, runtime, stop)
+  } finally {
+    for (const chain of program.chains) await chain.stop()
+    await program.close()
+  }
+}
+
+async function backfillChain(
+  chain: Chain,
+  bounds: BackfillBounds,
+  runtime: Runtime,
+  stop: AbortSignal,
+): Promise<void> {
+  const { chainId, startBlock } = chain.state
+  const { finalized } = await chain.source.head(stop)
+  const from = bounds.from ?? startBlock
+  const range: BlockRange = { from, to: Math.min(bounds.to ?? finalized, finalized) }
+  if (bounds.to !== null && bounds.to > finalized)
+    print(chainId, `blocks above ${finalized} are not final yet and are left out`)
+  if (blockCount(range) <= 0) return print(chainId, 'nothing to fill')
+  const done = new AbortController()
+  const progress = printProgress(chain, range, runtime, done.signal)
+  try {
+    await chain.fill(range, stop)
+  } catch (error) {
+    throw stop.aborted ? new InterruptedError() : error
+  } finally {
+    done.abort()
+    await progress
+  }
+  print(chainId, `both stores hold blocks ${range.from} to ${range.to}`)
+}
+
+async function printProgress(
+  chain: Chain,
+  range: BlockRange,
+  { clock }: Runtime,
+  signal: AbortSignal,
+): Promise<void> {
+  let last = ''
+  while (!signal.aborted) {
+    await clock.sleep(PROGRESS_MS, signal).catch(() => {})
+    const text = progressText(chain, range)
+    if (text !== last && !signal.aborted) print(chain.state.chainId, text)
+    last = text
+  }
+}
+
+/**
+ * The stores' own coverage, so that what was there before counts. ClickHouse follows Postgres and
+ * is what ends it.
+ */
+function progressText({ state, historyProgress }: Chain, range: BlockRange): string {
+  const share = (store: 'postgres' | 'clickhouse') => {
+    const held = intersection(state.coverage(store), [range]).reduce(
+      (sum, piece) => sum + blockCount(piece),
+      0,
+    )
+    return `${Math.floor((held / blockCount(range)) * 100)} %`
+  }
+  const rate = historyProgress?.blocksPerSecond
+    ? `, ${Math.round(historyProgress.blocksPerSecond)} blocks/s`
+    : ''
+  return `blocks ${range.from} to ${range.to}: Postgres ${share('postgres')}, ClickHouse ${share('clickhouse')}${rate}`
+}
+
+const print = (chainId: number, text: string): void => void process.stdout.write(`chain ${chainId} ${text}\n`)

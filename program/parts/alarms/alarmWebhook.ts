@@ -1,0 +1,124 @@
+/**
+ * Posts alarms to the address their owner named, signed as Standard Webhooks 1.0.0 has it:
+ * HMAC-SHA256 over `id.timestamp.body`. The address and the secret are in no log and no message:
+ * chat services put a key into the path.
+ */
+import { createHash } from 'node:crypto'
+import { errnoOf } from '#errors.ts'
+import { backoffMs } from '#runtime/backoff.ts'
+import type { Runtime } from '#runtime/runtime.ts'
+import { type Logger, metrics } from '#telemetry.ts'
+import { standardHeaders } from '#webhooks/signature.ts'
+import { aborted } from '../../process/stopSignal.ts'
+import type { AlarmNote } from './AlarmWatch.ts'
+
+/** Fifteen seconds is what receivers are commonly given (Svix). */
+const ANSWER_MS_MAX = 15_000
+/**
+ * Tries of one note: with the waits between them, about a quarter of an hour of a receiver's
+ * absence.
+ */
+const TRIES_MAX = 8
+const retries = { baseMs: 2_000, maxMs: 300_000 }
+/**
+ * Notes that wait while the receiver is away. Conditions are few; beyond this the oldest tell the
+ * least.
+ */
+const WAITING_MAX = 100
+
+export interface AlarmWebhookOptions {
+  /** Without login: fetch takes none, and repeats it in its error. */
+  readonly url: string
+  /** The login of the address, as a header has it. */
+  readonly authorization?: string | null
+  /** Of `whsec_…`, decoded. */
+  readonly secret: Uint8Array
+  readonly runtime: Pick<Runtime, 'clock' | 'random'>
+  readonly log: Logger
+}
+
+export class AlarmWebhook {
+  readonly #options: AlarmWebhookOptions
+  readonly #waiting: AlarmNote[] = []
+  #wake = Promise.withResolvers<void>()
+
+  constructor(options: AlarmWebhookOptions) {
+    this.#options = options
+  }
+
+  /** Takes a note to be sent; returns at once. */
+  tell(note: AlarmNote): void {
+    this.#waiting.push(note)
+    if (this.#waiting.length > WAITING_MAX) this.#drop(this.#waiting.shift())
+    this.#wake.resolve()
+  }
+
+  /** Sends notes in their order until aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const ended = aborted(signal)
+    while (!signal.aborted) {
+      const note = this.#waiting.shift()
+      if (note) await this.#send(note, signal)
+      else {
+        this.#wake = Promise.withResolvers()
+        await Promise.race([this.#wake.promise, ended])
+      }
+    }
+  }
+
+  /** The same id at every try, so that the receiver knows a repeat. */
+  async #send(note: AlarmNote, signal: AbortSignal): Promise<void> {
+    const { runtime, log } = this.#options
+    for (let tries = 1; !signal.aborted; tries++) {
+      const problem = await this.#post(note, signal)
+      if (problem === null) return void metrics.alarmDeliveries.inc({ outcome: 'delivered' })
+      if (tries >= TRIES_MAX) return this.#drop(note)
+      log.warn({ code: note.code, tries, problem }, 'an alarm could not be delivered; trying again')
+      await runtime.clock.sleep(backoffMs(tries, retries, runtime.random), signal).catch(() => {})
+    }
+  }
+
+  /** Null when the receiver took it. */
+  async #post(note: AlarmNote, signal: AbortSignal): Promise<string | null> {
+    const { url, authorization = null, secret, runtime } = this.#options
+    const timestampSeconds = Math.floor(runtime.clock.now() / 1_000)
+    const { id, body } = messageFor(note)
+    try {
+      const answer = await fetch(url, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: {
+          'content-type': 'application/json',
+          ...(authorization !== null && { authorization }),
+          ...standardHeaders({ id, timestampSeconds, body }, [secret]),
+        },
+        body,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS_MAX)]),
+      })
+      await answer.body?.cancel()
+      return answer.ok ? null : `it answered ${answer.status}`
+    } catch (error) {
+      return reasonOf(error)
+    }
+  }
+
+  #drop(note: AlarmNote | undefined): void {
+    if (!note) return
+    metrics.alarmDeliveries.inc({ outcome: 'dropped' })
+    this.#options.log.error({ code: note.code }, 'an alarm could not be delivered')
+  }
+}
+
+/** Codes and names alone: texts of fetch may repeat the address. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  return errnoOf(cause) ?? (cause instanceof Error ? cause.name : 'no answer')
+}
+
+/** What is sent: the same bytes and the same id at every try. */
+function messageFor({ type, chainId, code, problem, sinceMs }: AlarmNote): { id: string; body: string } {
+  const since = new Date(sinceMs).toISOString()
+  const body = JSON.stringify({ type, timestamp: since, data: { chainId, code, problem, since } })
+  const digest = createHash('sha256').update(`${type}|${chainId}|${code}|${sinceMs}`).digest('hex')
+  return { id: `msg_${digest.slice(0, 32)}`, body }
+}

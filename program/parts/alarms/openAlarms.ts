@@ -1,0 +1,58 @@
+/** Alarms of all chains of a running program, told to their owner where an address is set. */
+import type { Runtime } from '#runtime/runtime.ts'
+import { type Logger, metrics } from '#telemetry.ts'
+import type { Chain } from '../../chain/chain.ts'
+import type { Config } from '../../config.ts'
+import { type Parity, parityStatusOf } from '../parity/parity.ts'
+import { AlarmWatch } from './AlarmWatch.ts'
+import { alarmCodes, alarmsOf } from './alarms.ts'
+import { AlarmWebhook } from './alarmWebhook.ts'
+import { StallWatch } from './StallWatch.ts'
+import type { StreamProblem, Watched } from './watched.ts'
+
+export interface Alarms {
+  readonly watch: AlarmWatch
+  /** Resolves when watching and telling have ended, after the signal. */
+  readonly ended: Promise<unknown>
+}
+
+/** Watches until aborted. */
+export function openAlarms(
+  { alarms }: Pick<Config, 'alarms'>,
+  chains: readonly Chain[],
+  parity: Parity,
+  webhooks: { readonly problemsOf: (chainId: number) => readonly StreamProblem[] } | null,
+  { runtime, log }: { readonly runtime: Runtime; readonly log: Logger },
+  signal: AbortSignal,
+): Alarms {
+  const webhook = alarms && new AlarmWebhook({ ...alarms, runtime, log })
+  const stalls = new Map(chains.map((chain) => [chain, new StallWatch()]))
+  const watched = (chain: Chain): Watched => {
+    const { state, nodes, relay, forks } = chain
+    const heads = nodes.endpoints().map(({ head }) => head ?? -1)
+    const seen = { tip: state.tip, ahead: Math.max(-1, ...heads) }
+    const stall = stalls.get(chain)?.look(seen, runtime.clock.monotonic()) ?? null
+    const { headStatus, historyStatus, clickhouseStatus, storeProblem, unproved, followers, audit, profile } =
+      chain
+    const sayings = { headStatus, historyStatus, clickhouseStatus, storeProblem, unproved, followers, audit }
+    return {
+      ...{ state, profile, nodes, relay, forks, ...sayings, stall },
+      parity: parityStatusOf(parity, state.chainId),
+      webhooks: webhooks?.problemsOf(state.chainId) ?? [],
+    }
+  }
+  startAlarmSeries(chains)
+  const watch = new AlarmWatch({
+    read: () => chains.flatMap((chain) => alarmsOf(watched(chain))),
+    tell: (note) => webhook?.tell(note),
+    clock: runtime.clock,
+    log,
+  })
+  return { watch, ended: Promise.all([watch.run(signal), webhook?.run(signal)]) }
+}
+
+/** Series are there from the start: what has never been raised is 0, and not missing. */
+export function startAlarmSeries(chains: readonly { readonly state: { readonly chainId: number } }[]): void {
+  for (const { state } of chains)
+    for (const code of alarmCodes) metrics.alarm.set({ chain: `${state.chainId}`, code }, 0)
+}

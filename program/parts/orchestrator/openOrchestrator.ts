@@ -1,0 +1,110 @@
+/**
+ * The orchestrator of a running program: what its endpoints work with, what ships in the catalog,
+ * and the demo's sellers where there is a dev chain.
+ */
+import { Egress } from '#egress/egress.ts'
+import { messageOf } from '#errors.ts'
+import type { Allowance } from '#orchestrator/allowance.ts'
+import type { DemoSellers } from '#orchestrator/demo/DemoSellers.ts'
+import type { McpServices } from '#orchestrator/mcp/mcpEndpoint.ts'
+import { besideDevChain } from '#orchestrator/pay/currencies.ts'
+import { Quotes } from '#orchestrator/quote/Quotes.ts'
+import { importShipped } from '#orchestrator/shipped.ts'
+import { Liveness } from '#orchestrator/verify/Liveness.ts'
+import { Verifier } from '#orchestrator/verify/Verifier.ts'
+import { appDatabase } from '#rows/database.ts'
+import type { Runtime } from '#runtime/runtime.ts'
+import type { Logger } from '#telemetry.ts'
+import type { Config } from '../../config.ts'
+import { aborted } from '../../process/stopSignal.ts'
+import type { Program } from '../../program.ts'
+
+export interface Orchestrator {
+  readonly services: Omit<McpServices, 'askOwn' | 'chainTools'>
+  /** The one way out, which knows the demo's sellers. */
+  readonly egress: Egress
+  /** Fills in what ships, for a server that listens at the address; ends with the signal. */
+  run(address: string, signal: AbortSignal): Promise<void>
+}
+
+export function openOrchestrator(
+  config: Config,
+  { engines, reachable }: Program,
+  { clock, random }: Runtime,
+  log: Logger,
+  allowance: Allowance,
+): Orchestrator {
+  const { postgres } = engines
+  const demoOrigins = new Set<string>()
+  const ownOrigins = new Set<string>()
+  const egress = new Egress({ isLocalOrigin: (origin) => demoOrigins.has(origin) })
+  // Searches must not hold up what writes.
+  const app = appDatabase({ pool: postgres.reads })
+  const isOwn = (origin: string) => ownOrigins.has(origin)
+  const verifier = new Verifier({ app: appDatabase(postgres), egress, clock, random, isOwn })
+  const services = {
+    app,
+    liveness: config.searchesLive ? new Liveness({ app, egress, clock, allowance, isOwn }) : null,
+    quotes: new Quotes({
+      app,
+      egress,
+      clock,
+      allowance,
+      terms: besideDevChain(config.quoteTerms, localIdOf(reachable)),
+      isOwn,
+    }),
+    publicOrigin: config.access.publicUrl?.origin ?? null,
+  }
+
+  const run = async (address: string, signal: AbortSignal): Promise<void> => {
+    const api = new URL(config.access.publicUrl ?? address).origin
+    ownOrigins.add(api).add(new URL(address).origin)
+    let demo: DemoSellers | null = null
+    try {
+      demo = await startDemo(reachable)
+      if (demo) demoOrigins.add(demo.origin)
+      const { problems } = await importShipped(appDatabase(postgres), { api, demo: demo?.origin ?? null })
+      for (const { path, message } of problems)
+        log.warn({ place: path.join('.') }, `the catalog does not take a service that ships: ${message}`)
+      if (config.probesCatalog) await keepVerified(verifier, clock, log, signal)
+      else await aborted(signal)
+    } catch (error) {
+      log.warn({ problem: messageOf(error) }, 'what ships in the catalog could not be filled in')
+      await aborted(signal)
+    } finally {
+      await demo?.close()
+    }
+  }
+  return { services, egress, run }
+}
+
+/** After a failure of the database it goes on. */
+const AGAIN_MS = 60_000
+
+async function keepVerified(
+  verifier: Verifier,
+  clock: Runtime['clock'],
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await verifier.run(signal)
+    } catch (error) {
+      log.warn({ problem: messageOf(error) }, 'services of the catalog could not be looked at')
+      await clock.sleep(AGAIN_MS, signal).catch(() => {})
+    }
+  }
+}
+
+const localIdOf = (reachable: Program['reachable']): number | null =>
+  reachable.find(({ devChain }) => devChain !== null)?.chainId ?? null
+
+/** Beside a dev chain alone. */
+async function startDemo(reachable: Program['reachable']): Promise<DemoSellers | null> {
+  const chain = reachable.find(({ devChain }) => devChain !== null)
+  if (!chain?.devChain) return null
+  // The sellers' library is large, and programs on real chains have no use for it.
+  const { startDemoSellers } = await import('#orchestrator/demo/DemoSellers.ts')
+  return startDemoSellers({ chainId: chain.chainId, rpcUrl: chain.devChain.rpcUrl })
+}

@@ -1,0 +1,88 @@
+/**
+ * The two engines that run analysts' SQL, each as a restricted reader of the served chains' views.
+ */
+import type { DeclaredContracts } from '#api/services.ts'
+import type { Readers } from '#local/engines/connection.ts'
+import { ClickHouseUserQueryEngine } from '#query/clickhouse/ClickHouseUserQueryEngine.ts'
+import { readSignatures } from '#query/decoded/decodedTable.ts'
+import { findIndexedCountIn } from '#query/decoded/findIndexedCount.ts'
+import { PostgresUserQueryEngine } from '#query/postgres/PostgresUserQueryEngine.ts'
+import { bindDecoded } from '#query/relations/bindDecoded.ts'
+import { bindViews, type Catalog, type CatalogOf } from '#query/relations/catalog.ts'
+import { relationsOf } from '#query/relations/views.ts'
+import { prepareClickHouseReader, preparePostgresReader } from '#query/setup/readers.ts'
+import type { Secrets } from '#rows/secrets.ts'
+import type { Runtime } from '#runtime/runtime.ts'
+import { readStoreUuid } from '#store/ledger/ledger.ts'
+import { viewSchemaOf } from '#store/sql.ts'
+import type { Logger } from '#telemetry.ts'
+import type { Chain } from '../../chain/chain.ts'
+import type { Engines } from '../../engines.ts'
+
+export interface QueryEngines {
+  readonly postgres: PostgresUserQueryEngine
+  readonly clickhouse: ClickHouseUserQueryEngine
+  /** The logins they run under, for an operator's own psql and curl. */
+  readonly readers: Readers
+}
+
+export async function openQueryEngines(
+  engines: Engines,
+  chains: readonly Chain[],
+  declaredOf: (chainId: number) => DeclaredContracts,
+  secrets: Secrets,
+  { clock }: Runtime,
+  log: Logger,
+): Promise<QueryEngines> {
+  const catalogOf =
+    (ofChain: (chain: Chain) => Catalog): CatalogOf =>
+    async (id, signatures) => {
+      const chain = chainOf(chains, id)
+      const catalog = bindDecoded(ofChain(chain), declaredOf(id).tables)
+      const findIndexedCount = findIndexedCountIn(engines.postgres, chain.state.schema)
+      return bindDecoded(catalog, await readSignatures(signatures, findIndexedCount))
+    }
+  const { postgres, databaseUrl, embedded, clickhouse, clickhouseUrl } = engines
+  const of = { chainIds: chains.map(({ state }) => state.chainId), storeUuid: await readStoreUuid(postgres) }
+  const [key] = await secrets.keys('reader')
+  const url = await preparePostgresReader(postgres.pool, databaseUrl, { ...of, key }, embedded.postgres)
+  // The embedded engine has its reader, or CLICKHOUSE_READER_URL names one.
+  const clickhouseReader =
+    engines.clickhouseReader ??
+    (await prepareClickHouseReader(clickhouse, clickhouseUrl, {
+      ...of,
+      key: (await secrets.keys('clickhouse-reader'))[0],
+    }))
+  return {
+    postgres: new PostgresUserQueryEngine({
+      url,
+      catalogOf: catalogOf(postgresCatalog),
+      clock,
+      log,
+    }),
+    clickhouse: new ClickHouseUserQueryEngine({
+      ...clickhouseReader,
+      catalogOf: catalogOf(clickhouseCatalog),
+      clock,
+    }),
+    readers: {
+      chainIds: of.chainIds,
+      postgresUrl: url,
+      clickhouse: clickhouseReader,
+    },
+  }
+}
+
+/** In Postgres whatever is attached is covered. */
+const postgresCatalog = ({ state }: Chain): Catalog =>
+  bindViews(relationsOf('postgres'), viewSchemaOf(state.chainId))
+
+/** ClickHouse may hold rows of a batch that is not known to be whole yet; they are not shown. */
+const clickhouseCatalog = ({ state }: Chain): Catalog =>
+  bindViews(relationsOf('clickhouse'), viewSchemaOf(state.chainId), () => state.coverage('clickhouse'))
+
+function chainOf(chains: readonly Chain[], chainId: number): Chain {
+  const chain = chains.find((candidate) => candidate.state.chainId === chainId)
+  if (!chain) throw new Error(`chain ${chainId} is not served`)
+  return chain
+}
