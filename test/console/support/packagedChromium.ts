@@ -3,7 +3,7 @@
  * folder of caches, with the libraries and fonts that a bare machine lacks.
  */
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import packageJson from '#package.json' with { type: 'json' }
@@ -20,6 +20,11 @@ const folder = join(cache, `chromium-${version}`)
 
 /** The package holds a program for this system alone. */
 export const hasPackagedChromium = process.platform === 'linux' && process.arch === 'x64'
+
+/** The package's own names folders of another machine; without any font a page ends the browser. */
+const fontsConf = `<?xml version="1.0"?>
+<fontconfig><dir>${join(folder, 'fonts')}</dir><cachedir>${join(folder, 'fonts-cache')}</cachedir></fontconfig>
+`
 
 /** Test processes that unpack at once do it apart, and the first to end gives the folder its name. */
 export async function packagedChromium(): Promise<PackagedChromium> {
@@ -47,6 +52,7 @@ async function unpack(): Promise<void> {
   try {
     const { inflate } = await import('@sparticuz/chromium')
     for (const file of ['chromium.br', 'al2023.tar.br', 'fonts.tar.br']) await inflate(join(packed, file))
+    await writeFile(join(place, 'fonts/fonts.conf'), fontsConf)
     await rename(place, folder)
   } catch (cause) {
     await rm(place, { recursive: true, force: true })
