@@ -1,5 +1,5 @@
 /**
- * The vocabulary of query and path parameters: `import * as p from './parameter.ts'`. A
+ * The vocabulary of query and path parameters: `import * as p from '#http/request/parameter.ts'`. A
  * parameter knows how to read its text strictly and how to describe itself in OpenAPI. Query
  * parameters are optional unless wrapped in `required` or `withDefault`; path parameters are always
  * there.
