@@ -35,6 +35,8 @@ export interface Program {
   readonly chains: readonly Chain[]
   /** This program, to others on the same databases. */
   readonly holder: LeaseHolder
+  /** Dev chains of this program's own. */
+  readonly localIds: ReadonlySet<number>
   /** What an operator should know of the dev chains. */
   readonly notes: readonly string[]
   /** Closes what was opened, newest first. Chains are stopped before by whoever started them. */
@@ -85,7 +87,8 @@ export async function openProgram(
     opened.push(listen(notices, runtime))
     const notes = notesOf(reachable, oldDevChains)
     for (const id of oldDevChains) log.warn({ chainId: id }, `DATA_DIR ${describeOld(id)}`)
-    return { engines, reachable, chains, holder, notes, close }
+    const localIds = new Set(reachable.flatMap(({ devChain, chainId }) => (devChain ? [chainId] : [])))
+    return { engines, reachable, chains, holder, localIds, notes, close }
   } catch (error) {
     await close()
     throw error

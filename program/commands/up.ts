@@ -1,45 +1,25 @@
 /** `millrace up`: index, serve and show, in one process, until asked to stop. */
 
+import type { FastifyInstance } from 'fastify'
 import { connectionLimits } from '#api/access/clientAddress.ts'
-import { LiveHub } from '#api/live/hub.ts'
-import { nodeReader } from '#api/node.ts'
-import { readAttributions } from '#api/operator/attributions.ts'
-import { type CuratedTokens, curatedTokensDefault, readCuratedTokens } from '#api/operator/curatedTokens.ts'
-import { declareContracts } from '#api/operator/declaredContracts.ts'
-import { endpoints, type RouteServices, readDocumentExamples } from '#api/routes/index.ts'
-import { LogoCache } from '#api/routes/tokens/logoCache.ts'
+import { readDocumentExamples } from '#api/routes/index.ts'
 import { tokenNamesOf } from '#api/routes/tokens/tokens.ts'
 import { envelopes } from '#api/routes/webhooks/envelopes.ts'
-import { RpcDoor } from '#api/rpc/RpcDoor.ts'
-import { assertAddressFree, closeServer, createServer, listen } from '#api/server.ts'
-import type { ChainReads, DeclaredContracts } from '#api/services.ts'
+import { assertAddressFree, closeServer, createServer, listen, type ServerOptions } from '#api/server.ts'
 import type { Screen } from '#console/terminal/screen.ts'
 import { CursorKeys } from '#http/request/cursor.ts'
-import { addReaders } from '#local/engines/connection.ts'
-import { type McpServices, mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
-import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
-import type { AttributedService } from '#present/memo.ts'
-import { checkAllWalls, keepWallsChecked } from '#query/setup/wallWatch.ts'
-import { appDatabase } from '#rows/database.ts'
-import type { Clock, Runtime } from '#runtime/runtime.ts'
-import { type Logger, registry } from '#telemetry.ts'
+import type { Freshness } from '#http/request/freshness.ts'
+import type { Runtime } from '#runtime/runtime.ts'
+import type { Logger } from '#telemetry.ts'
 import type { Chain } from '../chain/chain.ts'
 import { runTrafficOn } from '../chains.ts'
 import type { Config } from '../config.ts'
-import { openAccess } from '../parts/access/access.ts'
 import { openInstallationSecrets } from '../parts/access/secrets.ts'
-import { openGauges, startCounters } from '../parts/alarms/gauges.ts'
-import { openAlarms } from '../parts/alarms/openAlarms.ts'
-import { Attributions } from '../parts/orchestrator/attributions.ts'
-import { askThrough, chainTools } from '../parts/orchestrator/chainTools.ts'
-import { openOrchestrator } from '../parts/orchestrator/openOrchestrator.ts'
-import { openParity, parityStatusOf } from '../parts/parity/parity.ts'
-import { openQueryEngines } from '../parts/query/queryEngines.ts'
-import { openWebhooks } from '../parts/webhooks/openWebhooks.ts'
+import { chainReadsOf } from '../parts/chainData/chainReads.ts'
+import { endpoints, openParts, type Parts, type Services } from '../parts/openParts.ts'
+import { type OperatorLists, readLists } from '../parts/operatorLists.ts'
 import { aborted, assertNotInterrupted, InterruptedError } from '../process/stopSignal.ts'
 import { openProgram, type Program } from '../program.ts'
-import type { ChainConfig } from '../settings/chainFields.ts'
-import { createStatusSource } from '../status.ts'
 import { startView } from './view.ts'
 
 export interface UpOptions {
@@ -82,205 +62,71 @@ async function index(config: Config, options: UpOptions): Promise<void> {
   }
 }
 
-interface Lists {
-  readonly curatedTokens: CuratedTokens
-  readonly attributions: readonly AttributedService[]
-  readonly contracts: ReadonlyMap<ChainConfig, DeclaredContracts>
-}
-
-/** The operator's own lists, before anything is opened. @throws SettingError */
-function readLists({ tokenlist, attributions, chains }: Config): Lists {
-  return {
-    curatedTokens: readCuratedTokens('TOKENLIST', tokenlist ?? curatedTokensDefault),
-    attributions: attributions ? readAttributions('ATTRIBUTIONS', attributions) : [],
-    contracts: new Map(chains.map((chain) => [chain, declareContracts(chain.contracts)])),
-  }
-}
-
 /** Answers requests until `stop` aborts or an engine is lost for good. */
 async function serve(
   config: Config,
   program: Program,
-  { curatedTokens, attributions, contracts }: Lists,
-  options: UpOptions,
+  lists: OperatorLists,
+  { runtime, log, stop, screen }: UpOptions,
 ): Promise<void> {
-  const { runtime, log, stop, screen } = options
-  const { postgres, lost } = program.engines
   const { clock } = runtime
-  const shutdown = new AbortController()
-  const declared = declaredOf(program, contracts)
-  const { secrets, notes: secretNotes } = await openInstallationSecrets(config, program.engines)
-  const chains = readsOf(program, declared, clock)
-  const access = await openAccess(config.access, program.engines, secrets, chains, clock, screen.isTerminal)
-  const sql = await openQueryEngines(
-    program.engines,
-    program.chains,
-    (id) => declared.get(id) ?? nothingDeclared,
-    secrets,
-    runtime,
-    log,
-  )
-  addReaders(config.dataDir, sql.readers)
-  assertNotInterrupted(stop)
-  const chainIds = program.chains.map(({ state }) => state.chainId)
-  await checkAllWalls([sql.postgres, sql.clickhouse], chainIds, log)
-  const walls = keepWallsChecked([sql.postgres, sql.clickhouse], chainIds, clock, log, shutdown.signal)
-  const tokenNames = tokenNamesOf(chains, curatedTokens)
-  const webhooks = openWebhooks({
-    mode: config.webhooks,
-    postgres,
-    sealer: await secrets.sealer(),
-    chains,
-    tokenNames,
-    holder: program.holder,
-    runtime,
-    log,
-  })
-  const parity = openParity(program.engines, program.chains, runtime, log)
-  const comparing = parity.run(shutdown.signal)
-  const alarms = openAlarms(config, program.chains, parity, webhooks, options, shutdown.signal)
-  openGauges({
-    ...{ registry, chains: program.chains, dataDir: config.dataDir, clock: runtime.clock },
-    webhooks: webhooks?.watch ?? null,
-  })
-  startCounters(program.chains)
-  const status = createStatusSource({
-    chains: program.chains,
-    postgres,
-    runtime,
-    local: localIds(program.reachable),
-    notes: [accessNote(config.access), ...program.notes, ...secretNotes, ...(webhooks?.notes ?? [])],
-    parityOf: ({ state }) => parityStatusOf(parity, state.chainId),
-    alarms: alarms.watch,
-    webhooks: webhooks?.watch ?? null,
-  })
-  const orchestrator = openOrchestrator(config, program, runtime, log, access.takeSellerCalls)
-  const attributed = new Attributions(attributions)
-  const services: RouteServices & McpServices = {
-    ...orchestrator.services,
-    chainTools,
-    askOwn: askThrough(() => server),
-    chains,
-    sql,
-    live: new LiveHub({ chains, engines: sql, clock, log }),
-    status,
-    accounts: access.accounts,
-    signIn: access.signIn,
-    parity: parity.reads,
-    clock,
+  const [shutdown, answered] = [new AbortController(), new AbortController()]
+  const { secrets, notes } = await openInstallationSecrets(config, program.engines)
+  const chains = chainReadsOf(program, lists, clock)
+  const parts = await openParts({
+    ...{ config, program, lists, secrets, chains, runtime, log, screen },
+    tokenNames: tokenNamesOf(chains, lists.curatedTokens),
+    notes: [...program.notes, ...notes],
+    server: () => server,
     shutdown: shutdown.signal,
-    attributionNames: attributed.names,
-    tokenNames,
-    webhooks: webhooks?.operations ?? null,
-    curatedTokens,
-    egress: orchestrator.egress,
-    logoCache: new LogoCache(clock),
-    rpc: rpcDoors(program, chains, clock, log),
-  }
+  })
+  assertNotInterrupted(stop)
   const cursorKeys = new CursorKeys(await secrets.follow('cursor', (keys) => cursorKeys.use(keys)))
-  const following = secrets.run(clock, log, shutdown.signal)
-  const counted = new AbortController()
-  const counting = access.run(counted.signal)
-  const sending = webhooks?.run(shutdown.signal)
-  const server = await createServer({
-    endpoints: [...endpoints, ...orchestratorEndpoints, mcpEndpoint],
-    services,
-    chains: program.chains.map((chain) => chain.state.chainId),
+  const server = await openServer(config, program, parts, {
     cursorKeys,
     clock,
     log,
     shutdown: shutdown.signal,
-    freshness: freshnessOf(program, runtime),
-    posts: envelopes,
-    readExamples: (signal) => readDocumentExamples(services, signal),
-    access: access.access,
-    trustedProxies: config.trustedProxies,
-    connections: connectionLimits(config.trustedProxies),
   })
   const address = await listen(server, config.host, config.port)
-  if (access.firstKey)
-    screen.print(`A key with every scope, for the operator, shown this once: ${access.firstKey}`)
-  const orchestrating = orchestrator.run(address, shutdown.signal)
-  const attributing = attributed.follow(orchestrator.services.app, clock, log, shutdown.signal)
-  const view = startView({ status, address, clock, screen, signal: shutdown.signal })
+  const { firstKey } = parts.access
+  if (firstKey) screen.print(`A key with every scope, for the operator, shown this once: ${firstKey}`)
+  const running = parts.run({ address, shutdown: shutdown.signal, answered: answered.signal })
+  const view = startView({ status: parts.services.status, address, clock, screen, signal: shutdown.signal })
   try {
-    await Promise.race([lost, aborted(stop)])
+    await Promise.race([program.engines.lost, aborted(stop)])
     screen.print('Ending: what is under way is finished first. The next start goes on from here.')
   } finally {
     await closeServer(server, shutdown, { clock, log })
-    counted.abort()
-    await orchestrating
-    await attributing
-    await walls
-    await following
-    await comparing
-    await alarms.ended
-    await counting
-    await sending
-    await Promise.all([sql.postgres.close(), sql.clickhouse.close()])
+    answered.abort()
+    await running
+    await parts.close()
     await view
   }
 }
 
-const rpcDoors = (
-  { reachable, engines: { postgres } }: Program,
-  chains: ReadonlyMap<number, ChainReads>,
-  clock: Runtime['clock'],
-  log: Logger,
-): ReadonlyMap<number, RpcDoor> => {
-  const filters = appDatabase(postgres)
-  return new Map(
-    reachable.map(({ chainId: id, kind, config, relay }) => {
-      const reads = chains.get(id)
-      const stored = reads ? { postgres, state: reads.state } : null
-      return [
-        id,
-        new RpcDoor({
-          chainId: id,
-          kind,
-          relay,
-          enabled: config.rpcMethods,
-          stored,
-          filters,
-          clock,
-          log,
-        }),
-      ]
-    }),
-  )
-}
+type Serving = Pick<ServerOptions<Services>, 'cursorKeys' | 'clock' | 'log' | 'shutdown'>
 
-const nothingDeclared: DeclaredContracts = { tables: [], activities: [] }
-
-const declaredOf = (
-  { reachable }: Program,
-  contracts: Lists['contracts'],
-): ReadonlyMap<number, DeclaredContracts> =>
-  new Map(reachable.map(({ chainId: id, config }) => [id, contracts.get(config) ?? nothingDeclared]))
-
-function readsOf(
+const openServer = (
+  { trustedProxies }: Config,
   program: Program,
-  declared: ReadonlyMap<number, DeclaredContracts>,
-  clock: Clock,
-): ReadonlyMap<number, ChainReads> {
-  return new Map(
-    program.chains.map((chain) => {
-      const id = chain.state.chainId
-      const reads = {
-        chainId: id,
-        kind: chain.profile.kind,
-        postgres: program.engines.postgres,
-        state: chain.state,
-        node: nodeReader(chain.nodes, clock),
-        declared: declared.get(id) ?? nothingDeclared,
-      }
-      return [id, reads]
-    }),
-  )
-}
+  { services, access }: Parts,
+  serving: Serving,
+): Promise<FastifyInstance> =>
+  createServer({
+    ...serving,
+    endpoints,
+    services,
+    chains: program.chains.map(({ state }) => state.chainId),
+    freshness: freshnessOf(program, serving),
+    posts: envelopes,
+    readExamples: (signal) => readDocumentExamples(services, signal),
+    access: access.access,
+    trustedProxies,
+    connections: connectionLimits(trustedProxies),
+  })
 
-function freshnessOf({ chains, reachable }: Program, { clock }: Runtime) {
-  const local = localIds(reachable)
+function freshnessOf({ chains, localIds }: Program, { clock }: Pick<Serving, 'clock'>): Freshness {
   const stateOf = (id: number) => {
     const chain = chains.find((candidate) => candidate.state.chainId === id)
     if (!chain) throw new Error(`chain ${id} is not served`)
@@ -291,14 +137,9 @@ function freshnessOf({ chains, reachable }: Program, { clock }: Runtime) {
     read: (id: number) => {
       const { tip, finalized, head, seq: version } = stateOf(id)
       const blocks = { indexedBlock: known(tip), finalizedBlock: known(finalized), headBlock: known(head) }
-      return { ...blocks, version, isLocal: local.has(id) }
+      return { ...blocks, version, isLocal: localIds.has(id) }
     },
     waitForBlock: (id: number, block: number, signal: AbortSignal) =>
       stateOf(id).waitForBlock(block, clock, signal),
   }
 }
-
-const localIds = (reachable: Program['reachable']): ReadonlySet<number> =>
-  new Set(reachable.flatMap(({ devChain, chainId: id }) => (devChain ? [id] : [])))
-
-const accessNote = ({ mode, reason }: Config['access']): string => `access is ${mode}: ${reason}`

@@ -6,7 +6,7 @@
 import type { Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { alarmsOf } from '#program/parts/alarms/alarms.ts'
-import { projectionsOf } from '#program/status.ts'
+import { projectionsOf } from '#program/parts/status/status.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import type { FollowerDriver, FollowerStatus } from '#store/follow/driver.ts'
 import { followersOf, recordedNode } from '../store/support/followers.ts'

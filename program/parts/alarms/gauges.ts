@@ -46,78 +46,108 @@ export interface GaugeOptions {
 
 /** Adds them to the registry. A registry has them once. */
 export function openGauges({ registry, chains, dataDir, clock, webhooks }: GaugeOptions): void {
-  const registers = [registry]
-  const gauge = (name: string, help: string, labelNames: string[], collect: (set: Gauge) => unknown) =>
+  const gauge = gaugeIn(registry)
+  gauge('build_info', 'Always 1; the version is a label.', ['version', 'node'], (to) =>
+    to.set({ version: program.version, node: process.version }, 1),
+  )
+  gaugeChains(gauge, chains, clock)
+  gaugeEndpoints(gauge, chains)
+  gaugeHistory(gauge, chains)
+  gaugeWebhooks(gauge, webhooks)
+  openDiskGauge(registry, dataDir)
+  // Event loop, memory, garbage collection and CPU of this process, under the names dashboards
+  // know.
+  collectDefaultMetrics({ register: registry })
+}
+
+/** Makes a gauge whose series are read anew each time it is asked for. */
+type MakeGauge = (name: string, help: string, labelNames: string[], collect: (to: Gauge) => unknown) => void
+
+const gaugeIn =
+  (registry: Registry): MakeGauge =>
+  (name, help, labelNames, collect) => {
     new Gauge({
-      ...{ name: `millrace_${name}`, help, labelNames, registers },
+      ...{ name: `millrace_${name}`, help, labelNames, registers: [registry] },
       async collect() {
         this.reset()
         await collect(this)
       },
     })
-  const each = (tell: (chain: GaugedChain, labels: { readonly chain: string }) => void) => () => {
-    for (const chain of chains) tell(chain, { chain: `${chain.state.chainId}` })
   }
-  gauge('build_info', 'Always 1; the version is a label.', ['version', 'node'], (to) =>
-    to.set({ version: program.version, node: process.version }, 1),
-  )
+
+type Tell = (chain: GaugedChain, labels: { readonly chain: string }) => void
+
+function eachOf(chains: readonly GaugedChain[], tell: Tell): void {
+  for (const chain of chains) tell(chain, { chain: `${chain.state.chainId}` })
+}
+
+function gaugeChains(gauge: MakeGauge, chains: readonly GaugedChain[], clock: Pick<Clock, 'now'>): void {
   gauge(
     'seconds_behind',
     'Age of the newest block held where the node has a newer one; 0 where it has none.',
     ['chain'],
     (to) =>
-      each(({ state: { head, tip, tipTimeMs } }, labels) => {
+      eachOf(chains, ({ state: { head, tip, tipTimeMs } }, labels) => {
         if (tipTimeMs === null) return
         to.set(labels, tip >= head ? 0 : Math.max(0, clock.now() - tipTimeMs) / 1_000)
-      })(),
+      }),
   )
   gauge('projection_tip_block', 'Newest block a projection has taken in.', ['chain', 'projection'], (to) =>
-    each(({ followers }, labels) => {
+    eachOf(chains, ({ followers }, labels) => {
       for (const { name, tip } of followers) to.set({ ...labels, projection: name }, tip)
-    })(),
+    }),
   )
   gauge(
     'projection_ok',
     '0 for a projection that stopped or waits for what it needs, else 1.',
     ['chain', 'projection'],
     (to) =>
-      each(({ followers }, labels) => {
+      eachOf(chains, ({ followers }, labels) => {
         for (const { name, problem } of followers)
           to.set({ ...labels, projection: name }, problem === null ? 1 : 0)
-      })(),
+      }),
   )
+}
+
+function gaugeEndpoints(gauge: MakeGauge, chains: readonly GaugedChain[]): void {
   gauge(
     'endpoint_healthy',
     '1 for an endpoint in use, 0 for one that is paused or in quarantine.',
     ['chain', 'endpoint'],
     (to) =>
-      each(({ nodes }, labels) => {
+      eachOf(chains, ({ nodes }, labels) => {
         for (const { name, state } of nodes.endpoints())
           to.set({ ...labels, endpoint: name }, state === 'healthy' ? 1 : 0)
-      })(),
+      }),
   )
   gauge('endpoint_head_block', 'Newest block an endpoint has named.', ['chain', 'endpoint'], (to) =>
-    each(({ nodes }, labels) => {
+    eachOf(chains, ({ nodes }, labels) => {
       for (const { name, head } of nodes.endpoints())
         if (head !== null) to.set({ ...labels, endpoint: name }, head)
-    })(),
+    }),
   )
+}
+
+function gaugeHistory(gauge: MakeGauge, chains: readonly GaugedChain[]): void {
   gauge(
     'history_blocks',
     'Blocks of history that load now: `total`, and of them `done`.',
     ['chain', 'part'],
     (to) =>
-      each(({ historyProgress: history }, labels) => {
+      eachOf(chains, ({ historyProgress: history }, labels) => {
         if (history === null) return
         to.set({ ...labels, part: 'total' }, history.blocksTotal)
         to.set({ ...labels, part: 'done' }, history.blocksDone)
-      })(),
+      }),
   )
   gauge('history_eta_seconds', 'Time until history is loaded, at the present rate.', ['chain'], (to) =>
-    each(({ historyProgress: history }, labels) => {
+    eachOf(chains, ({ historyProgress: history }, labels) => {
       if (typeof history?.etaSeconds === 'number') to.set(labels, history.etaSeconds)
-    })(),
+    }),
   )
+}
+
+function gaugeWebhooks(gauge: MakeGauge, webhooks: GaugeOptions['webhooks']): void {
   gauge(
     'webhook_lag_blocks',
     'Blocks held whose events were not looked for yet.',
@@ -131,10 +161,6 @@ export function openGauges({ registry, chains, dataDir, clock, webhooks }: Gauge
     for (const [state, count] of Object.entries((await webhooks?.report())?.pending ?? {}))
       to.set({ state }, count)
   })
-  openDiskGauge(registry, dataDir)
-  // Event loop, memory, garbage collection and CPU of this process, under the names dashboards
-  // know.
-  collectDefaultMetrics({ register: registry })
 }
 
 /**

@@ -12,18 +12,16 @@ import type { StreamProblem, Watched } from './watched.ts'
 
 export interface Alarms {
   readonly watch: AlarmWatch
-  /** Resolves when watching and telling have ended, after the signal. */
-  readonly ended: Promise<unknown>
+  /** Watches and tells until aborted. */
+  run(signal: AbortSignal): Promise<unknown>
 }
 
-/** Watches until aborted. */
 export function openAlarms(
   { alarms }: Pick<Config, 'alarms'>,
   chains: readonly Chain[],
-  parity: Parity,
-  webhooks: { readonly problemsOf: (chainId: number) => readonly StreamProblem[] } | null,
+  parity: Parity['reads'],
+  webhooks: { readonly problemsOf: (chainId: number) => readonly StreamProblem[] },
   { runtime, log }: { readonly runtime: Runtime; readonly log: Logger },
-  signal: AbortSignal,
 ): Alarms {
   const webhook = alarms && new AlarmWebhook({ ...alarms, runtime, log })
   const stalls = new Map(chains.map((chain) => [chain, new StallWatch()]))
@@ -38,7 +36,7 @@ export function openAlarms(
     return {
       ...{ state, profile, nodes, relay, forks, ...sayings, stall },
       parity: parityStatusOf(parity, state.chainId),
-      webhooks: webhooks?.problemsOf(state.chainId) ?? [],
+      webhooks: webhooks.problemsOf(state.chainId),
     }
   }
   startAlarmSeries(chains)
@@ -48,7 +46,7 @@ export function openAlarms(
     clock: runtime.clock,
     log,
   })
-  return { watch, ended: Promise.all([watch.run(signal), webhook?.run(signal)]) }
+  return { watch, run: (signal) => Promise.all([watch.run(signal), webhook?.run(signal)]) }
 }
 
 /** Series are there from the start: what has never been raised is 0, and not missing. */

@@ -47,7 +47,7 @@ export function openParity(
 }
 
 /** @throws for a chain that is not served */
-export function parityStatusOf({ reads }: Parity, id: number): ParityStatus {
+export function parityStatusOf(reads: Parity['reads'], id: number): ParityStatus {
   const parity = reads.get(id)
   if (!parity) throw new Error(`chain ${id} is not compared`)
   return parity.status

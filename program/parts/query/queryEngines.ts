@@ -1,7 +1,7 @@
 /**
  * The two engines that run analysts' SQL, each as a restricted reader of the served chains' views.
  */
-import type { DeclaredContracts } from '#api/services.ts'
+import { type ChainReads, readsOf } from '#api/services.ts'
 import type { Readers } from '#local/engines/connection.ts'
 import { ClickHouseUserQueryEngine } from '#query/clickhouse/ClickHouseUserQueryEngine.ts'
 import { readSignatures } from '#query/decoded/decodedTable.ts'
@@ -16,7 +16,6 @@ import type { Runtime } from '#runtime/runtime.ts'
 import { readStoreUuid } from '#store/ledger/ledger.ts'
 import { viewSchemaOf } from '#store/sql.ts'
 import type { Logger } from '#telemetry.ts'
-import type { Chain } from '../../chain/chain.ts'
 import type { Engines } from '../../engines.ts'
 
 export interface QueryEngines {
@@ -28,22 +27,21 @@ export interface QueryEngines {
 
 export async function openQueryEngines(
   engines: Engines,
-  chains: readonly Chain[],
-  declaredOf: (chainId: number) => DeclaredContracts,
+  chains: ReadonlyMap<number, ChainReads>,
   secrets: Secrets,
   { clock }: Runtime,
   log: Logger,
 ): Promise<QueryEngines> {
   const catalogOf =
-    (ofChain: (chain: Chain) => Catalog): CatalogOf =>
+    (ofChain: (chain: ChainReads) => Catalog): CatalogOf =>
     async (id, signatures) => {
-      const chain = chainOf(chains, id)
-      const catalog = bindDecoded(ofChain(chain), declaredOf(id).tables)
+      const chain = readsOf({ chains }, id)
+      const catalog = bindDecoded(ofChain(chain), chain.declared.tables)
       const findIndexedCount = findIndexedCountIn(engines.postgres, chain.state.schema)
       return bindDecoded(catalog, await readSignatures(signatures, findIndexedCount))
     }
   const { postgres, databaseUrl, embedded, clickhouse, clickhouseUrl } = engines
-  const of = { chainIds: chains.map(({ state }) => state.chainId), storeUuid: await readStoreUuid(postgres) }
+  const of = { chainIds: [...chains.keys()], storeUuid: await readStoreUuid(postgres) }
   const [key] = await secrets.keys('reader')
   const url = await preparePostgresReader(postgres.pool, databaseUrl, { ...of, key }, embedded.postgres)
   // The embedded engine has its reader, or CLICKHOUSE_READER_URL names one.
@@ -74,15 +72,9 @@ export async function openQueryEngines(
 }
 
 /** In Postgres whatever is attached is covered. */
-const postgresCatalog = ({ state }: Chain): Catalog =>
+const postgresCatalog = ({ state }: ChainReads): Catalog =>
   bindViews(relationsOf('postgres'), viewSchemaOf(state.chainId))
 
 /** ClickHouse may hold rows of a batch that is not known to be whole yet; they are not shown. */
-const clickhouseCatalog = ({ state }: Chain): Catalog =>
+const clickhouseCatalog = ({ state }: ChainReads): Catalog =>
   bindViews(relationsOf('clickhouse'), viewSchemaOf(state.chainId), () => state.coverage('clickhouse'))
-
-function chainOf(chains: readonly Chain[], chainId: number): Chain {
-  const chain = chains.find((candidate) => candidate.state.chainId === chainId)
-  if (!chain) throw new Error(`chain ${chainId} is not served`)
-  return chain
-}

@@ -10,9 +10,9 @@ import type { FollowerStatus } from '#store/follow/driver.ts'
 import { ProofCounter } from '#store/ledger/ProofCounter.ts'
 import { countProofs, type ProofCounts } from '#store/ledger/proofs.ts'
 import type { Postgres } from '#store/postgres.ts'
-import type { Chain } from './chain/chain.ts'
-import type { AlarmWatch } from './parts/alarms/AlarmWatch.ts'
-import type { WebhookWatch } from './parts/webhooks/WebhookWatch.ts'
+import type { Chain } from '../../chain/chain.ts'
+import type { AlarmWatch } from '../alarms/AlarmWatch.ts'
+import type { WebhookWatch } from '../webhooks/WebhookWatch.ts'
 
 export interface StatusOptions {
   readonly chains: readonly Chain[]

@@ -1,0 +1,32 @@
+/** Access: keys, quotas, sign-in and the accounts behind them. */
+import type { ServiceAccess } from '#api/access/ServiceAccess.ts'
+import type { SignIn } from '#api/access/SignIn.ts'
+import type { Accounts } from '#api/routes/orgs/accounts.ts'
+import type { Base, Part } from '../part.ts'
+import { type OpenedAccess, openAccess } from './access.ts'
+
+export interface AccessPart
+  extends Part<{ readonly accounts: Accounts; readonly signIn: SignIn }>,
+    Pick<OpenedAccess, 'firstKey' | 'takeSellerCalls'> {
+  readonly access: ServiceAccess
+}
+
+export async function openAccessPart(base: Base): Promise<AccessPart> {
+  const { config, program, secrets, chains, runtime, screen } = base
+  const { accounts, signIn, run, ...opened } = await openAccess(
+    config.access,
+    program.engines,
+    secrets,
+    chains,
+    runtime.clock,
+    screen.isTerminal,
+  )
+  const { mode, reason } = config.access
+  return {
+    ...opened,
+    services: { accounts, signIn },
+    notes: [`access is ${mode}: ${reason}`],
+    // What the last answers cost is counted too.
+    run: ({ answered }) => run(answered),
+  }
+}

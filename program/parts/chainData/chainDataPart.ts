@@ -1,0 +1,35 @@
+/** Chain data: names and logos of tokens, whom payments are attributed to, and the JSON-RPC door. */
+import { LogoCache } from '#api/routes/tokens/logoCache.ts'
+import { RpcDoor } from '#api/rpc/RpcDoor.ts'
+import type { Egress } from '#egress/egress.ts'
+import { appDatabase } from '#rows/database.ts'
+import type { Base, Part } from '../part.ts'
+
+type ChainDataServices = Pick<Base, 'chains' | 'tokenNames'> & {
+  readonly curatedTokens: Base['lists']['curatedTokens']
+  readonly egress: Egress
+  readonly logoCache: LogoCache
+  readonly rpc: ReadonlyMap<number, RpcDoor>
+}
+
+export function openChainDataPart(
+  base: Base,
+  { egress }: { readonly egress: Egress },
+): Part<ChainDataServices> {
+  const { chains, tokenNames, lists, runtime } = base
+  const logoCache = new LogoCache(runtime.clock)
+  const { curatedTokens } = lists
+  return { services: { chains, tokenNames, curatedTokens, egress, logoCache, rpc: rpcDoors(base) } }
+}
+
+function rpcDoors({ program, chains, runtime: { clock }, log }: Base): ReadonlyMap<number, RpcDoor> {
+  const { postgres } = program.engines
+  const filters = appDatabase(postgres)
+  return new Map(
+    program.reachable.map(({ chainId, kind, config: { rpcMethods: enabled }, relay }) => {
+      const reads = chains.get(chainId)
+      const stored = reads ? { postgres, state: reads.state } : null
+      return [chainId, new RpcDoor({ chainId, kind, relay, enabled, stored, filters, clock, log })]
+    }),
+  )
+}

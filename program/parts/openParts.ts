@@ -1,0 +1,80 @@
+/**
+ * The parts of the program, each after those that it stands on. A new service is a folder beside
+ * these, and here its line, its place in the list and its services.
+ */
+import { endpoints as apiEndpoints, type RouteServices } from '#api/routes/index.ts'
+import { messageOf } from '#errors.ts'
+import type { Endpoint } from '#http/endpoint.ts'
+import { type McpServices, mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
+import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
+import type { Logger } from '#telemetry.ts'
+import { type AccessPart, openAccessPart } from './access/accessPart.ts'
+import { openAlarmsPart } from './alarms/alarmsPart.ts'
+import { openChainDataPart } from './chainData/chainDataPart.ts'
+import { openOrchestratorPart } from './orchestrator/orchestratorPart.ts'
+import { openParityPart } from './parity/parityPart.ts'
+import type { Base, Part, Running } from './part.ts'
+import { openQueryPart } from './query/queryPart.ts'
+import { openStatusPart } from './status/statusPart.ts'
+import { openWebhooksPart } from './webhooks/webhooksPart.ts'
+
+export type Services = RouteServices & McpServices
+
+export const endpoints: readonly Endpoint<Services>[] = [
+  ...apiEndpoints,
+  ...orchestratorEndpoints,
+  mcpEndpoint,
+]
+
+export interface Parts {
+  readonly services: Services
+  readonly access: AccessPart
+  /** Resolves when every part has ended; one that ends before its time is told to the log. */
+  run(running: Running): Promise<unknown>
+  /** In reverse. */
+  close(): Promise<void>
+}
+
+/** @throws what prevents a part from working, each error naming its setting */
+export async function openParts(base: Base): Promise<Parts> {
+  const { secrets, runtime, log } = base
+  // Another process may exchange them.
+  const keys: Part = {
+    services: {},
+    run: ({ shutdown }) => secrets.run(runtime.clock, log, shutdown),
+  }
+  const access = await openAccessPart(base)
+  const query = await openQueryPart(base)
+  const webhooks = await openWebhooksPart(base)
+  const parity = openParityPart(base)
+  const alarms = openAlarmsPart(base, parity, webhooks)
+  const orchestrator = openOrchestratorPart(base, access)
+  const chainData = openChainDataPart(base, orchestrator)
+  const parts: readonly Part[] = [keys, access, query, webhooks, parity, alarms, orchestrator, chainData]
+  const notes = parts.flatMap((part) => part.notes ?? [])
+  const status = openStatusPart(base, { alarms, parity, webhooks }, notes)
+  return {
+    services: {
+      ...access.services,
+      ...query.services,
+      ...webhooks.services,
+      ...parity.services,
+      ...orchestrator.services,
+      ...chainData.services,
+      ...status.services,
+    },
+    access,
+    run: (running) => Promise.all(parts.map((part) => runTold(part, running, log))),
+    close: async () => {
+      for (const part of parts.toReversed()) await part.close?.()
+    },
+  }
+}
+
+async function runTold(part: Part, running: Running, log: Logger): Promise<void> {
+  try {
+    await part.run?.(running)
+  } catch (error) {
+    log.error({ problem: messageOf(error) }, 'a service of the program has ended')
+  }
+}

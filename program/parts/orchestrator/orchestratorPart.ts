@@ -1,0 +1,37 @@
+/** The orchestrator, with the catalog's names of services that are paid. */
+import type { Egress } from '#egress/egress.ts'
+import type { McpServices } from '#orchestrator/mcp/mcpEndpoint.ts'
+import type { AttributionNames } from '#present/memo.ts'
+import type { AccessPart } from '../access/accessPart.ts'
+import type { Base, Part } from '../part.ts'
+import { Attributions } from './attributions.ts'
+import { askThrough, chainTools } from './chainTools.ts'
+import { openOrchestrator } from './openOrchestrator.ts'
+
+type OrchestratorServices = McpServices & { readonly attributionNames: AttributionNames }
+
+export interface OrchestratorPart extends Part<OrchestratorServices> {
+  /** The one way out, which knows the demo's sellers. */
+  readonly egress: Egress
+}
+
+export function openOrchestratorPart(base: Base, { takeSellerCalls }: AccessPart): OrchestratorPart {
+  const { config, program, lists, runtime, log, server } = base
+  const orchestrator = openOrchestrator(config, program, runtime, log, takeSellerCalls)
+  const attributed = new Attributions(lists.attributions)
+  const { app } = orchestrator.services
+  return {
+    services: {
+      ...orchestrator.services,
+      chainTools,
+      askOwn: askThrough(server),
+      attributionNames: attributed.names,
+    },
+    egress: orchestrator.egress,
+    run: ({ address, shutdown }) =>
+      Promise.all([
+        orchestrator.run(address, shutdown),
+        attributed.follow(app, runtime.clock, log, shutdown),
+      ]),
+  }
+}
