@@ -87,6 +87,7 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
   app.decorateRequest('startedMs', 0)
   app.decorateRequest('streamsSinceMs', null)
   app.decorateRequest('identified', null)
+  app.decorateRequest('isPaid', false)
   readOnlyJson(app)
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, log))
   app.setNotFoundHandler((request, reply) => sendError(unrouted(request, table), request, reply, log))

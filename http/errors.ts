@@ -40,6 +40,7 @@ export const errorCatalogue = {
   limit_exceeded: { status: 403, message: 'The account has reached its limit for this resource.' },
   forbidden: { status: 403, message: 'This is not allowed.' },
   scope_not_issuable: { status: 403, message: 'A key with this scope cannot be issued.' },
+  payment_used: { status: 403, message: 'This payment was used before.' },
   spend_limit_exceeded: { status: 403, message: 'The spending limit is reached.' },
 
   // 404, 405: nothing there.
@@ -112,6 +113,10 @@ export const errorCatalogue = {
   history_incomplete: { status: 503, message: 'The blocks this list starts from are still being indexed.' },
   projection_incomplete: { status: 503, message: 'The data behind this answer is still being computed.' },
   store_rebuilding: { status: 503, message: 'A store is being rebuilt from the ledger.' },
+  settlement_pending: {
+    status: 503,
+    message: 'The payment was sent and its outcome is not known yet. Repeat the request with the same one.',
+  },
   overloaded: { status: 503, message: 'The server is at its limit. Retry shortly.' },
   request_timeout: { status: 504, message: 'The request did not finish in time. Retry, or ask for less.' },
 } as const satisfies Record<string, { readonly status: number; readonly message: string }>

@@ -1,15 +1,24 @@
 /** One endpoint value as a Fastify route: the steps of a request in the order they are taken. */
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { messageOf } from '#errors.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { JsonAnswer, RawAnswer, WrittenAnswer } from './answer/answer.ts'
-import { cacheControl, entityTag, withoutQuota } from './answer/cache.ts'
+import { type CacheClass, cacheControl, entityTag, withoutQuota } from './answer/cache.ts'
 import { abandon } from './answer/errorReply.ts'
 import { serializerSchema } from './answer/serialize.ts'
 import type { Endpoint, EndpointRequest } from './endpoint.ts'
 import { ApiError } from './errors.ts'
-import { type Access, type AccessRequest, type AccessRule, type Caller, partyOf } from './request/access.ts'
+import {
+  type Access,
+  type AccessRequest,
+  type AccessRule,
+  type Caller,
+  type Challenged,
+  partyOf,
+  type RequestPayment,
+} from './request/access.ts'
 import { selectChain } from './request/chain.ts'
 import { ClientGoneError, type Deadline, type Deadlines } from './request/deadline.ts'
 import {
@@ -23,7 +32,7 @@ import type { Paging } from './request/pagination.ts'
 import { parsePath, parseQuery, type RawQuery } from './request/query.ts'
 import type { Turns } from './request/turns.ts'
 import { SharedReads } from './sharedReads.ts'
-import { EventStream } from './stream/sse.ts'
+import { EventStream, encodeFrame } from './stream/sse.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -43,6 +52,8 @@ declare module 'fastify' {
     streamsSinceMs: number | null
     /** Null until access has told whose request it is. */
     identified: { readonly caller: Caller; readonly rule: AccessRule } | null
+    /** Whether this request pays for its answer. */
+    isPaid: boolean
   }
 }
 
@@ -114,12 +125,67 @@ async function answerOf<Services>(
 
   const units = endpoint.units({ chainId, query, body: request.body }, context.services)
   const admission = await context.access.admit(caller, asking, endpoint.access, units)
+  if (admission.kind === 'challenged') return challenge(admission, reply)
+  const asked = { asking, caller, path, query, chainId }
+  const read = () => readAnswer(endpoint, asked, request, reply, context, signal, underWay)
+  if (admission.kind === 'paid') return paidAnswer(admission.payment, read, request, reply, context.log)
   reply.headers(admission.headers)
-  if (admission.kind === 'challenged') {
-    withoutQuota(reply)
-    reply.code(402).header('cache-control', 'no-store').type(admission.contentType).send(admission.body)
-    return 'challenged'
-  }
+  return read()
+}
+
+function challenge({ headers, contentType, body }: Challenged, reply: FastifyReply): 'challenged' {
+  reply.headers(headers)
+  withoutQuota(reply)
+  reply.code(402).header('cache-control', 'no-store').type(contentType).send(body)
+  return 'challenged'
+}
+
+/** The answer is made first: what fails costs nothing. */
+async function paidAnswer<Answer extends JsonAnswer | WrittenAnswer | RawAnswer>(
+  payment: RequestPayment,
+  read: () => Promise<Answer>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  log: Logger,
+): Promise<Answer | 'challenged'> {
+  const ended = (end: () => Promise<void>) =>
+    void end().catch((error: unknown) =>
+      log.error(
+        { requestId: request.id, problem: messageOf(error) },
+        'the end of a paid answer was not kept',
+      ),
+    )
+  reply.raw.once('close', () =>
+    ended(reply.raw.writableFinished && reply.raw.statusCode < 300 ? payment.answered : payment.release),
+  )
+  request.isPaid = true
+  const answer = await read()
+  const taken = await payment.settle()
+  if (taken.kind === 'challenged') return challenge(taken, reply)
+  reply.headers(taken.headers)
+  // A stream that breaks off is not opened again: it would be paid for once and last for a day.
+  if (answer.kind === 'events') await payment.answered()
+  return answer
+}
+
+/** A valid and admitted request, as it was read. */
+interface Asked {
+  readonly asking: AccessRequest
+  readonly caller: Caller
+  readonly path: EndpointRequest['path']
+  readonly query: EndpointRequest['query']
+  readonly chainId: number | undefined
+}
+
+async function readAnswer<Services>(
+  endpoint: Endpoint<Services>,
+  { asking, caller, path, query, chainId }: Asked,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  context: RouteContext<Services>,
+  signal: AbortSignal,
+  underWay: SharedReads<WrittenAnswer>,
+): Promise<JsonAnswer | WrittenAnswer | RawAnswer> {
   let fresh: ChainFreshness | undefined
   if (chainId !== undefined && context.freshness) {
     const { freshness, clock } = context
@@ -195,16 +261,16 @@ function send<Services>(
   switch (answer.kind) {
     case 'json': {
       const status = endpoint.produces.kind === 'json' ? endpoint.produces.status : 200
-      return reply.code(status).header('cache-control', cacheControl(answer.cache)).send(answer.value)
+      return reply.code(status).header('cache-control', cachedAs(request, answer.cache)).send(answer.value)
     }
     case 'written': {
       const { text, tag, cache } = answer
       return reply
         .code(200)
         .headers({
-          'cache-control': cacheControl(cache),
+          'cache-control': cachedAs(request, cache),
           'content-type': jsonType,
-          ...(cache !== 'none' && { etag: tag }),
+          ...(cache !== 'none' && !request.isPaid && { etag: tag }),
         })
         .send(text)
     }
@@ -218,7 +284,11 @@ function send<Services>(
       }
       const payload =
         body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.byteLength) : body
-      return reply.code(status).header('cache-control', cacheControl(cache)).type(contentType).send(payload)
+      return reply
+        .code(status)
+        .header('cache-control', cachedAs(request, cache))
+        .type(contentType)
+        .send(payload)
     }
     case 'empty':
       return reply.code(204).header('cache-control', cacheControl('none')).send()
@@ -239,6 +309,7 @@ async function stream<Services>(
   if (request.method === 'HEAD') return reply.type('text/event-stream; charset=utf-8').send()
   reply.hijack()
   const events = new EventStream(reply.raw, reply.getHeaders(), { clock, gone: deadline.signal, shutdown })
+  if (request.isPaid) void endAfter(PAID_STREAM_MS, events, clock)
   try {
     await answer.write(events)
   } catch (error) {
@@ -257,6 +328,23 @@ async function stream<Services>(
   return reply
 }
 
+/** A stream that is paid for once ends at some time; its client pays for the next one. */
+const PAID_STREAM_MS = 10 * 60_000
+
+async function endAfter(ms: number, events: EventStream, clock: Clock): Promise<void> {
+  const isOver = await clock.sleep(ms, events.signal).then(
+    () => true,
+    () => false,
+  )
+  if (!isOver) return
+  events.send(encodeFrame({ event: 'closing', data: { ok: true, reason: 'paid_time_over' } }))
+  events.close()
+}
+
+/** What was paid for is its payer's alone, and never told by a 304. */
+const cachedAs = (request: FastifyRequest, cache: CacheClass): string =>
+  request.isPaid ? 'private, no-store' : cacheControl(cache)
+
 /** Adds to what the answer varies by already, such as the origin. */
 function addVary(reply: FastifyReply, names: string): void {
   const before = reply.getHeader('vary')
@@ -264,8 +352,8 @@ function addVary(reply: FastifyReply, names: string): void {
 }
 
 function accessRequestOf(request: FastifyRequest, key: RawQuery[string] | undefined): AccessRequest {
-  const { headers, method, ip, url } = request
-  return { headers, method, url, remoteAddress: ip, queryKey: key }
+  const { headers, method, ip, url, body } = request
+  return { headers, method, url, remoteAddress: ip, queryKey: key, body }
 }
 
 const jsonType = 'application/json; charset=utf-8'

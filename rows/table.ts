@@ -10,6 +10,8 @@ interface Values {
   readonly uuid: [read: string, written: string]
   readonly integer: [read: number, written: number]
   readonly bigint: [read: number, written: number | bigint]
+  /** Decimal text, whatever its size. */
+  readonly numeric: [read: string, written: bigint | string]
   readonly 'double precision': [read: number, written: number]
   readonly boolean: [read: boolean, written: boolean]
   readonly bytea: [read: Buffer, written: Uint8Array]

@@ -13,7 +13,8 @@ import { addressGroup, isLoopback } from './clientAddress.ts'
 import { type Credential, credentialOf } from './credential.ts'
 import { cameThroughProxy, isFromForeignPage, refusalAtDoor } from './door.ts'
 import { overQuota, type Refused } from './overQuota.ts'
-import type { Quotas } from './Quotas.ts'
+import { type PaidRequests, paymentIn } from './paidRequests.ts'
+import type { Quotas, Taken } from './Quotas.ts'
 import { everyScope } from './scopes.ts'
 import type { AccessSettings } from './settings.ts'
 import { allowedOrigin, foreignPage, isOwnOrigin } from './site.ts'
@@ -37,6 +38,8 @@ export interface ServiceAccessOptions {
   readonly quotas: Quotas
   /** The default organization, its project and its owner. */
   readonly defaults: { readonly orgId: string; readonly projectId: string; readonly userId: string }
+  /** What is sold beyond the quotas; null for nothing. */
+  readonly payments?: PaidRequests | null
   /** Is told of every answer. */
   readonly answered?: Access['answered']
   readonly clock: Clock
@@ -99,26 +102,41 @@ export class ServiceAccess implements Access {
 
   admit(
     caller: CountedCaller,
-    { remoteAddress }: AccessRequest,
+    request: AccessRequest,
     rule: AccessRule,
     units: number,
   ): Admission | Promise<Admission> {
     const { settings, quotas } = this.#options
+    const { remoteAddress } = request
     const isCounted = settings.mode === 'guarded' || rule.perMinute !== undefined
     if (rule.scope === null || !isCounted || caller.kind === 'operator') return admittedUncounted
     const counted =
       rule.perMinute === undefined
         ? caller.quotasOf(rule.scope, remoteAddress, settings.quotas)
         : [{ subject: `${caller.id}:${rule.scope}`, limit: rule.perMinute }]
+    const sold = this.#soldAs(request, rule, units)
+    const credential = sold && paymentIn(request)
+    if (credential) return sold.begin(credential)
     if (counted.length === 0) return admittedUncounted
     const taken = quotas.take(counted, units)
     const facts = { caller, rule, units, sizes: settings.quotas }
-    if (!(taken instanceof Promise)) return admissionOf({ ...facts, taken })
+    const admission = (of: Taken) =>
+      sold && !of.granted ? sold.challenge() : admissionOf({ ...facts, taken: of })
+    if (!(taken instanceof Promise)) return admission(taken)
     const uncounted = () => admittedUncounted
-    return taken.then(
-      (late) => admissionOf({ ...facts, taken: late }),
-      rule.opensUncounted ? uncounted : unavailable,
-    )
+    return taken.then(admission, rule.opensUncounted ? uncounted : unavailable)
+  }
+
+  /** How the request is paid for; null where it is not sold. */
+  #soldAs({ headers, method, url, body }: AccessRequest, { payable, scope }: AccessRule, units: number) {
+    const { payments } = this.#options
+    if (!payable || scope === null || !payments?.sells(scope)) return null
+    const accept = headers['accept-payment']
+    const wanted = { method, url, body, scope, units, accept: Array.isArray(accept) ? accept[0] : accept }
+    return {
+      challenge: () => payments.challenge(wanted),
+      begin: (credential: string) => payments.begin(credential, wanted),
+    }
   }
 
   /** A sign-out here is felt here at once. */

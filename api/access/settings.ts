@@ -33,6 +33,17 @@ export interface AccessSettings {
   readonly signUp: 'invited' | 'open'
   /** Scopes that keys made over the API may have. */
   readonly issuableScopes: readonly string[]
+  /** Dollars a unit of each scope that is sold, as decimal text. */
+  readonly prices: Readonly<Record<string, string>>
+  /** Where payments go; null where nobody said. */
+  readonly payments: PaymentSettings | null
+}
+
+export interface PaymentSettings {
+  readonly chainId: number
+  readonly recipient: `0x${string}`
+  /** Lowercase addresses of tokens that are worth a dollar each. */
+  readonly currencies: readonly `0x${string}`[]
 }
 
 const quota = s.optional(s.integer({ minimum: 1, maximum: 1_000_000_000 }))
@@ -40,7 +51,22 @@ const quota = s.optional(s.integer({ minimum: 1, maximum: 1_000_000_000 }))
 /** Given by people to their keys unless the file says which. */
 const decidedScopes = ['webhooks:read', 'webhooks:write'] as const
 
+const price = s.optional(
+  s.text({ pattern: '^\\d{1,9}(\\.\\d{1,18})?$', description: 'dollars, such as "0.0005"' }),
+)
+const address = s.text({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'an address' })
+/** More would not fit into one challenge. */
+const CURRENCIES_MAX = 4
+
 const fileSchema = s.object({
+  prices: s.optional(s.object({ 'data:read': price, 'indexer:query': price })),
+  payments: s.optional(
+    s.object({
+      chainId: s.integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'a chain id' }),
+      recipient: address,
+      currencies: s.array(address, { minItems: 1, maxItems: CURRENCIES_MAX }),
+    }),
+  ),
   quotas: s.optional(s.object({ key: quota, organization: quota, address: quota, person: quota })),
   signUp: s.optional(s.oneOf(['invited', 'open'])),
   issuableScopes: s.optional(s.array(s.oneOf(decidedScopes), { maxItems: 2 })),
@@ -50,18 +76,32 @@ const readFile = settingFile(fileSchema)
 
 const quotaDefaults: QuotaSizes = { key: 100, organization: 1_000, address: 20, person: 60 }
 
-type FileSettings = Pick<AccessSettings, 'quotas' | 'signUp' | 'issuableScopes'>
+/** No dearer than a thousandth of a dollar: what others ask for such a read. */
+const pricesDefault = { 'data:read': '0.0005', 'indexer:query': '0.001' }
+
+type FileSettings = Pick<AccessSettings, 'quotas' | 'signUp' | 'issuableScopes' | 'prices' | 'payments'>
 
 export const fileDefaults: FileSettings = {
   quotas: quotaDefaults,
   signUp: 'invited',
   issuableScopes: selfServeScopes,
+  prices: pricesDefault,
+  payments: null,
 }
 
 /** @throws SettingError naming `setting` and the field */
 export function readAccessFile(setting: string, path: string): FileSettings {
-  const { quotas, signUp = 'invited', issuableScopes = decidedScopes } = readFile(setting, path)
+  const file = readFile(setting, path)
+  const { quotas, signUp = 'invited', issuableScopes = decidedScopes, prices, payments } = file
   return {
+    prices: { ...pricesDefault, ...prices },
+    payments: payments
+      ? {
+          chainId: payments.chainId,
+          recipient: lowered(payments.recipient),
+          currencies: [...new Set(payments.currencies.map(lowered))],
+        }
+      : null,
     quotas: { ...quotaDefaults, ...quotas },
     signUp,
     issuableScopes: [
@@ -70,3 +110,5 @@ export function readAccessFile(setting: string, path: string): FileSettings {
     ],
   }
 }
+
+const lowered = (text: string): `0x${string}` => `0x${text.slice(2).toLowerCase()}`

@@ -40,6 +40,8 @@ export function tagged(request: FastifyRequest, reply: FastifyReply, payload: un
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload)
   const cached = reply.getHeader('cache-control')
+  // A payer is told in full what it paid for.
+  if (request.isPaid) return payload
   if (!isRead || !isWhole || reply.statusCode !== 200 || cached === undefined || cached === 'no-store') {
     return payload
   }

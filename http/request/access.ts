@@ -117,18 +117,36 @@ export interface AccessRequest {
   readonly method: string
   /** Path and query as sent, for payment challenges that name what is paid for. */
   readonly url: string
+  /** As it was read; undefined for none. */
+  readonly body?: unknown
 }
 
 /** The outcome of quota and payment. */
 export type Admission =
   | { readonly kind: 'admitted'; readonly headers: Readonly<Record<string, string>> }
-  /** A protocol-native 402: not the error envelope. */
-  | {
-      readonly kind: 'challenged'
-      readonly headers: Readonly<Record<string, string | string[]>>
-      readonly body: string
-      readonly contentType: string
-    }
+  | Challenged
+  /** Its money is taken once the answer is there. */
+  | { readonly kind: 'paid'; readonly payment: RequestPayment }
+
+/** A protocol-native 402: not the error envelope. */
+export interface Challenged {
+  readonly kind: 'challenged'
+  readonly headers: Readonly<Record<string, string | string[]>>
+  readonly body: string
+  readonly contentType: string
+}
+
+/** The payment of one request. */
+export interface RequestPayment {
+  /** Before the first byte of the answer leaves; the headers go with it. @throws ApiError */
+  settle(): Promise<
+    { readonly kind: 'settled'; readonly headers: Readonly<Record<string, string>> } | Challenged
+  >
+  /** There is no answer, or it did not leave in full. */
+  release(): Promise<void>
+  /** It has left in full. */
+  answered(): Promise<void>
+}
 
 /** What became of an admitted request, for accounts of usage. */
 export interface Answered {

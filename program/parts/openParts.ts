@@ -14,6 +14,7 @@ import { openChainDataPart } from './chainData/chainDataPart.ts'
 import { openOrchestratorPart } from './orchestrator/orchestratorPart.ts'
 import { openParityPart } from './parity/parityPart.ts'
 import type { Base, Part, Running } from './part.ts'
+import { openPaymentsPart } from './payments/paymentsPart.ts'
 import { openQueryPart } from './query/queryPart.ts'
 import { openStatusPart } from './status/statusPart.ts'
 import { openWebhooksPart } from './webhooks/webhooksPart.ts'
@@ -43,14 +44,25 @@ export async function openParts(base: Base): Promise<Parts> {
     services: {},
     run: ({ shutdown }) => secrets.run(runtime.clock, log, shutdown),
   }
-  const access = await openAccessPart(base)
+  const payments = await openPaymentsPart(base)
+  const access = await openAccessPart(base, payments)
   const query = await openQueryPart(base)
   const webhooks = await openWebhooksPart(base)
   const parity = openParityPart(base)
   const alarms = openAlarmsPart(base, parity, webhooks)
   const orchestrator = openOrchestratorPart(base, access)
   const chainData = openChainDataPart(base, orchestrator)
-  const parts: readonly Part[] = [keys, access, query, webhooks, parity, alarms, orchestrator, chainData]
+  const parts: readonly Part[] = [
+    keys,
+    payments,
+    access,
+    query,
+    webhooks,
+    parity,
+    alarms,
+    orchestrator,
+    chainData,
+  ]
   const notes = parts.flatMap((part) => part.notes ?? [])
   const status = openStatusPart(base, { alarms, parity, webhooks }, notes)
   return {

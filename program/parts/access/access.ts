@@ -3,6 +3,7 @@
  * operator.
  */
 import { allowanceOf } from '#api/access/allowance.ts'
+import type { PaidRequests } from '#api/access/paidRequests.ts'
 import { Quotas } from '#api/access/Quotas.ts'
 import { ServiceAccess } from '#api/access/ServiceAccess.ts'
 import { SignIn, type SigningNode } from '#api/access/SignIn.ts'
@@ -47,6 +48,7 @@ export async function openAccess(
   chains: ReadonlyMap<number, SigningReads>,
   clock: Clock,
   showsKey: boolean,
+  payments: PaidRequests | null = null,
 ): Promise<OpenedAccess> {
   const app = appDatabase(postgres)
   const peppers = await keyPepper(secrets)
@@ -71,7 +73,9 @@ export async function openAccess(
   }
   const usage = new UsageMeter({ add: (counts) => addUsage(app, counts) }, clock)
   const answered: UsageMeter['count'] = (...told) => usage.count(...told)
-  const access = new ServiceAccess({ settings, credentials, quotas, defaults, clock, answered })
+  const access = new ServiceAccess({
+    ...{ settings, credentials, quotas, defaults, payments, clock, answered },
+  })
   const accounts = { app, pepper: peppers[0], issuableScopes: settings.issuableScopes, defaults, clock }
   const signIn = new SignIn({
     settings,

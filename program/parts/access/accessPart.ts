@@ -3,6 +3,7 @@ import type { ServiceAccess } from '#api/access/ServiceAccess.ts'
 import type { SignIn } from '#api/access/SignIn.ts'
 import type { Accounts } from '#api/routes/orgs/accounts.ts'
 import type { Base, Part } from '../part.ts'
+import type { PaymentsPart } from '../payments/paymentsPart.ts'
 import { type OpenedAccess, openAccess } from './access.ts'
 
 export interface AccessPart
@@ -11,7 +12,7 @@ export interface AccessPart
   readonly access: ServiceAccess
 }
 
-export async function openAccessPart(base: Base): Promise<AccessPart> {
+export async function openAccessPart(base: Base, { payments }: PaymentsPart): Promise<AccessPart> {
   const { config, program, secrets, chains, runtime, screen } = base
   const { accounts, signIn, run, ...opened } = await openAccess(
     config.access,
@@ -20,6 +21,7 @@ export async function openAccessPart(base: Base): Promise<AccessPart> {
     chains,
     runtime.clock,
     screen.isTerminal,
+    payments,
   )
   const { mode, reason } = config.access
   return {

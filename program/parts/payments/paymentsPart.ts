@@ -1,0 +1,87 @@
+/** Payments for reads beyond the quota. Beside a dev chain they need no setting. */
+import { hash } from 'node:crypto'
+import { join } from 'node:path'
+import { fallback, http } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
+import type { PaymentSettings } from '#api/access/settings.ts'
+import { SettingError } from '#errors.ts'
+import { readOrCreateSecret } from '#local/engines/secretFile.ts'
+import { Offers } from '#payments/offers.ts'
+import { Payments } from '#payments/Payments.ts'
+import { TempoCharges } from '#payments/tempoCharges.ts'
+import { appDatabase } from '#rows/database.ts'
+import type { Config } from '../../config.ts'
+import type { Program } from '../../program.ts'
+import type { Base, Part } from '../part.ts'
+
+export interface PaymentsPart extends Part {
+  /** Null where nothing is sold. */
+  readonly payments: Payments | null
+}
+
+/** A service that asks no more than a name of its payers has this one. */
+const REALM_DEFAULT = 'localhost'
+/** pathUSD and the second token that a dev chain begins with. */
+const devCurrencies = [
+  '0x20c0000000000000000000000000000000000000',
+  '0x20c0000000000000000000000000000000000001',
+] as const
+
+/** @throws SettingError where payments are on a chain that is not served */
+export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
+  const { config, program, secrets, runtime, log } = base
+  const { mode, prices, publicUrl } = config.access
+  const settings = mode === 'guarded' ? (config.access.payments ?? devSettings(config, program)) : null
+  if (!settings) {
+    const why = mode === 'guarded' ? 'ACCESS_FILE names no payee' : 'access is open'
+    return { payments: null, services: {}, notes: [`reads are not sold: ${why}`] }
+  }
+  const { chainId, recipient, currencies } = settings
+  const transport = transportTo(chainId, program)
+  const [currency] = currencies
+  if (!currency) throw new SettingError('ACCESS_FILE', 'payments.currencies: names none')
+  const offers = new Offers({ chainId, currencies, transport, clock: runtime.clock })
+  await offers.check()
+  const realm = publicUrl?.host ?? REALM_DEFAULT
+  const keys = await secrets.keys('payments')
+  const payments = new Payments({
+    app: appDatabase(program.engines.postgres),
+    charges: new TempoCharges({ realm, keys, chainId, recipient, transport, currency }),
+    ...{ realm, chainId, recipient, currencies: offers.current, prices },
+    ...{ clock: runtime.clock, log },
+  })
+  return {
+    payments,
+    services: {},
+    notes: [`reads beyond the quota are sold on chain ${chainId} to ${recipient}`, ...offers.problems],
+    run: ({ answered }) => Promise.all([payments.run(answered), offers.run(answered)]),
+  }
+}
+
+/** What a dev chain's visitors pay is its operator's: the key lies in DATA_DIR. */
+function devSettings({ dataDir }: Config, { reachable }: Program): PaymentSettings | null {
+  const chain = reachable.find(({ devChain }) => devChain !== null)
+  if (!chain) return null
+  const key = hash('sha256', readOrCreateSecret(join(dataDir, 'payee.key')), 'hex')
+  const recipient = privateKeyToAddress(`0x${key}`)
+  return {
+    chainId: chain.chainId,
+    recipient: `0x${recipient.slice(2).toLowerCase()}`,
+    currencies: devCurrencies,
+  }
+}
+
+function transportTo(chainId: number, { reachable }: Program) {
+  const chain = reachable.find((one) => one.chainId === chainId)
+  if (!chain)
+    throw new SettingError(
+      'ACCESS_FILE',
+      `payments.chainId: chain ${chainId} is not one of those indexed here`,
+    )
+  const urls = chain.devChain ? [chain.devChain.rpcUrl] : chain.config.rpcUrls
+  return fallback(
+    urls.filter((url) => url.startsWith('http')).map((url) => http(url)),
+    // What was sent may have arrived: the same transaction is not another payment.
+    { retryCount: 0 },
+  )
+}

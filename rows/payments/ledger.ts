@@ -1,0 +1,50 @@
+/** Money of the service in double entry: the entries of a transaction sum to 0, which the database holds. */
+import { sql } from 'kysely'
+import { toBytes, toHex } from '#store/sql.ts'
+import type { AppDatabase } from '../database.ts'
+
+export interface Entry {
+  /** `payer:<address>`, `revenue:<scope>`, `refunds`. */
+  readonly account: string
+  readonly chainId: number
+  /** Lowercase address of the token. */
+  readonly currency: string
+  /** In the currency's smallest unit; what an account receives is positive. */
+  readonly amount: bigint
+}
+
+/** @throws PostgresError when they do not sum to 0, at the end of the transaction */
+export async function addEntries(
+  transaction: AppDatabase,
+  transactionId: string,
+  entries: readonly Entry[],
+): Promise<void> {
+  await transaction
+    .insertInto('app.ledger_entries')
+    .values(
+      entries.map(({ account, chainId, currency, amount }) => ({
+        transaction_id: transactionId,
+        account,
+        chain_id: chainId,
+        currency: toBytes(currency),
+        amount,
+      })),
+    )
+    .execute()
+}
+
+/** What each account has, by currency. */
+export async function readBalances(app: AppDatabase): Promise<readonly Entry[]> {
+  const rows = await app
+    .selectFrom('app.ledger_entries')
+    .select(['account', 'chain_id', 'currency', sql<string>`sum(amount)`.as('amount')])
+    .groupBy(['account', 'chain_id', 'currency'])
+    .orderBy('account')
+    .execute()
+  return rows.map(({ account, chain_id: chainId, currency, amount }) => ({
+    account,
+    chainId,
+    currency: toHex(currency),
+    amount: BigInt(amount),
+  }))
+}

@@ -1,0 +1,312 @@
+/**
+ * Payments of callers. A row is claimed before a credential is spent, and stays: neither its
+ * challenge nor its transaction pays twice. One process works on a row at a time; `attempt` keeps
+ * one that was paused past its time from writing.
+ */
+import { sql } from 'kysely'
+import { toBytes, toHex } from '#store/sql.ts'
+import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
+import { newTimedId } from '../identifiers.ts'
+import { addEntries, type Entry } from './ledger.ts'
+
+/**
+ * - `claimed`: nothing was sent to the chain;
+ * - `sending`: it may have settled;
+ * - `settled`;
+ * - `failed`: it surely did not settle.
+ */
+export type PaymentState = 'claimed' | 'sending' | 'settled' | 'failed'
+
+/** What one payment is. */
+export interface PaymentTerms {
+  readonly challengeId: string
+  /** SHA-256 of the request that it pays for. */
+  readonly requestDigest: Uint8Array
+  /** SHA-256 of the credential, which itself is stored nowhere. */
+  readonly credentialDigest: Uint8Array
+  readonly scope: string
+  /** Such as `tempo/charge`. */
+  readonly method: string
+  readonly chainId: number
+  /** Lowercase address. */
+  readonly currency: string
+  /** In the currency's smallest unit. */
+  readonly amount: bigint
+  readonly recipient: string
+  readonly payer: string
+  readonly txHash: string
+  /** Unix seconds; the transaction cannot be mined from then on. */
+  readonly validBeforeSeconds: number
+}
+
+export interface Payment extends PaymentTerms {
+  readonly id: string
+  readonly state: PaymentState
+  /** Once it is settled. */
+  readonly receipt: string | null
+  readonly attempt: number
+  /** Whether a process works on it now. */
+  readonly isHeld: boolean
+  readonly isAnswered: boolean
+  /** Null before it is settled. */
+  readonly settledAt: Date | null
+}
+
+/** The row, as the process that holds it names it. */
+export type HeldPayment = Pick<Payment, 'id' | 'attempt'>
+
+/** Null where its challenge, credential or transaction has a row already. */
+export async function claimPayment(
+  app: AppDatabase,
+  terms: PaymentTerms,
+  nowMs: number,
+  holdMs: number,
+): Promise<Payment | null> {
+  const row = await app
+    .insertInto('app.payments')
+    .values({
+      id: newTimedId('pay', nowMs),
+      challenge_id: terms.challengeId,
+      request_digest: terms.requestDigest,
+      credential_digest: terms.credentialDigest,
+      scope: terms.scope,
+      method: terms.method,
+      chain_id: terms.chainId,
+      currency: toBytes(terms.currency),
+      amount: terms.amount,
+      recipient: toBytes(terms.recipient),
+      payer: toBytes(terms.payer),
+      tx_hash: toBytes(terms.txHash),
+      valid_before: new Date(terms.validBeforeSeconds * 1_000),
+      held_until: fromNow(holdMs),
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning(columns)
+    .executeTakeFirst()
+  return row ? paymentOf(row) : null
+}
+
+/** By its challenge, or by its transaction. */
+export async function findPayment(
+  app: AppDatabase,
+  { challengeId, txHash = null }: { readonly challengeId: string; readonly txHash?: string | null },
+): Promise<Payment | null> {
+  const row = await app
+    .selectFrom('app.payments')
+    .select(columns)
+    .where((is) =>
+      is.or([
+        is('challenge_id', '=', challengeId),
+        ...(txHash === null ? [] : [is('tx_hash', '=', Buffer.from(toBytes(txHash)))]),
+      ]),
+    )
+    .executeTakeFirst()
+  return row ? paymentOf(row) : null
+}
+
+/** An answer that was paid for and lost is given again for so long. */
+const ANSWERED_WITHIN_MS = 24 * 3_600_000
+
+/** Takes a row that nobody works on; null where somebody does, or nothing is left to do. */
+export async function takePayment(app: AppDatabase, id: string, holdMs: number): Promise<Payment | null> {
+  const row = await app
+    .updateTable('app.payments')
+    .set((row) => ({ attempt: sql<number>`${row.ref('attempt')} + 1`, held_until: fromNow(holdMs) }))
+    .where('id', '=', id)
+    .where('held_until', '<', databaseNow)
+    .where((is) =>
+      is.or([
+        is('state', 'in', ['claimed', 'sending']),
+        is.and([
+          is('state', '=', 'settled'),
+          is('answered_at', 'is', null),
+          is('settled_at', '>', fromNow(-ANSWERED_WITHIN_MS)),
+        ]),
+      ]),
+    )
+    .returning(columns)
+    .executeTakeFirst()
+  return row ? paymentOf(row) : null
+}
+
+/** From now on it may settle. False where another process has taken it. */
+export async function beginSending(app: AppDatabase, held: HeldPayment, holdMs: number): Promise<boolean> {
+  const { numUpdatedRows } = await ofHolder(app, held)
+    .set({ state: 'sending', held_until: fromNow(holdMs) })
+    .where('state', 'in', ['claimed', 'sending'])
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+/**
+ * Gives back what nothing was sent of: its challenge may pay still.
+ * @param state `sending` for the process that knows that it sent nothing
+ */
+export async function releaseClaim(
+  app: AppDatabase,
+  { id, attempt }: HeldPayment,
+  state: 'claimed' | 'sending' = 'claimed',
+): Promise<void> {
+  await app
+    .deleteFrom('app.payments')
+    .where('id', '=', id)
+    .where('attempt', '=', attempt)
+    .where('state', '=', state)
+    .execute()
+}
+
+/** Ends the hold, so that another process may go on. @param afterMs not before */
+export async function letGo(app: AppDatabase, held: HeldPayment, afterMs = 0): Promise<void> {
+  await ofHolder(app, held)
+    .set({ held_until: fromNow(afterMs) })
+    .execute()
+}
+
+/**
+ * Settled, with its receipt and its entries, in one transaction; also where it was held to have
+ * failed. False where it was settled already.
+ */
+export async function settlePayment(
+  app: AppDatabase,
+  { id, ...payment }: Pick<Payment, 'id' | 'scope' | 'payer' | 'chainId' | 'currency' | 'amount'>,
+  receipt: string,
+): Promise<boolean> {
+  return app.transaction().execute(async (transaction) => {
+    const { numUpdatedRows } = await transaction
+      .updateTable('app.payments')
+      .set({ state: 'settled', receipt, settled_at: databaseNow })
+      .where('id', '=', id)
+      .where('state', '<>', 'settled')
+      .executeTakeFirst()
+    if (numUpdatedRows === 0n) return false
+    await addEntries(transaction, id, entriesOf(payment))
+    return true
+  })
+}
+
+const entriesOf = ({
+  scope,
+  payer,
+  chainId,
+  currency,
+  amount,
+}: Pick<Payment, 'scope' | 'payer' | 'chainId' | 'currency' | 'amount'>): readonly Entry[] => [
+  { account: `payer:${payer}`, chainId, currency, amount: -amount },
+  { account: `revenue:${scope}`, chainId, currency, amount },
+]
+
+/** It surely did not settle. */
+export async function failPayment(app: AppDatabase, held: HeldPayment): Promise<void> {
+  await ofHolder(app, held).set({ state: 'failed' }).where('state', '<>', 'settled').execute()
+}
+
+/** The answer that it paid for has left in full. */
+export async function answerPayment(app: AppDatabase, id: string): Promise<void> {
+  await app
+    .updateTable('app.payments')
+    .set({ answered_at: databaseNow })
+    .where('id', '=', id)
+    .where('answered_at', 'is', null)
+    .execute()
+}
+
+/** Payments whose outcome nobody looks for, the longest first. */
+export async function listUnknown(app: AppDatabase, limit: number): Promise<readonly Payment[]> {
+  const rows = await app
+    .selectFrom('app.payments')
+    .select(columns)
+    .where('state', 'in', ['claimed', 'sending'])
+    .where('held_until', '<', databaseNow)
+    .orderBy('held_until')
+    .limit(limit)
+    .execute()
+  return rows.map(paymentOf)
+}
+
+/** The newest first. */
+export async function listPayments(app: AppDatabase, limit: number): Promise<readonly Payment[]> {
+  const rows = await app
+    .selectFrom('app.payments')
+    .select(columns)
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map(paymentOf)
+}
+
+const ofHolder = (app: AppDatabase, { id, attempt }: HeldPayment) =>
+  app.updateTable('app.payments').where('id', '=', id).where('attempt', '=', attempt)
+
+const columns = [
+  'id',
+  'challenge_id',
+  'request_digest',
+  'credential_digest',
+  'scope',
+  'method',
+  'chain_id',
+  'currency',
+  'amount',
+  'recipient',
+  'payer',
+  'tx_hash',
+  'valid_before',
+  'state',
+  'receipt',
+  'attempt',
+  sql<boolean>`held_until > clock_timestamp()`.as('is_held'),
+  'settled_at',
+  'answered_at',
+] as const
+
+interface PaymentRow {
+  readonly id: string
+  readonly challenge_id: string
+  readonly request_digest: Buffer
+  readonly credential_digest: Buffer
+  readonly scope: string
+  readonly method: string
+  readonly chain_id: number
+  readonly currency: Buffer
+  readonly amount: string
+  readonly recipient: Buffer
+  readonly payer: Buffer
+  readonly tx_hash: Buffer
+  readonly valid_before: Date
+  readonly state: string
+  readonly receipt: string | null
+  readonly attempt: number
+  readonly is_held: boolean
+  readonly settled_at: Date | null
+  readonly answered_at: Date | null
+}
+
+const paymentOf = (row: PaymentRow): Payment => ({
+  id: row.id,
+  challengeId: row.challenge_id,
+  requestDigest: row.request_digest,
+  credentialDigest: row.credential_digest,
+  scope: row.scope,
+  method: row.method,
+  chainId: row.chain_id,
+  currency: toHex(row.currency),
+  amount: BigInt(row.amount),
+  recipient: toHex(row.recipient),
+  payer: toHex(row.payer),
+  txHash: toHex(row.tx_hash),
+  validBeforeSeconds: Math.floor(row.valid_before.getTime() / 1_000),
+  state: stateOf(row.state),
+  receipt: row.receipt,
+  attempt: row.attempt,
+  isHeld: row.is_held,
+  isAnswered: row.answered_at !== null,
+  settledAt: row.settled_at,
+})
+
+const states: readonly PaymentState[] = ['claimed', 'sending', 'settled', 'failed']
+
+function stateOf(text: string): PaymentState {
+  const state = states.find((known) => known === text)
+  if (!state) throw new Error(`a payment has the state ${text}`)
+  return state
+}

@@ -1,0 +1,117 @@
+/** A server that sells one read on a dev chain, and payers that are the library's own clients. */
+import { randomBytes } from 'node:crypto'
+import { Mppx, tempo as payByTempo } from 'mppx/client'
+import { type Account, createClient, http, toHex } from 'viem'
+import { mnemonicToAccount } from 'viem/accounts'
+import { readContract } from 'viem/actions'
+import { tempo } from 'viem/chains'
+import { Abis } from 'viem/tempo'
+import { paymentIn } from '#api/access/paidRequests.ts'
+import { endpoint } from '#http/endpoint.ts'
+import { ApiError } from '#http/errors.ts'
+import { type Access, anonymous, dataRead } from '#http/request/access.ts'
+import * as s from '#http/schema.ts'
+import { Payments, type PaymentsOptions } from '#payments/Payments.ts'
+import { TempoCharges } from '#payments/tempoCharges.ts'
+import type { AppDatabase } from '#rows/database.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
+import { silentLogger } from '#telemetry.ts'
+import { startServer } from '../../api/toolkitServer.ts'
+
+export const REALM = 'shop.example'
+export const PATH_USD = '0x20c0000000000000000000000000000000000000'
+export const ALPHA_USD = '0x20c0000000000000000000000000000000000001'
+/** What a read costs, in either currency. */
+export const PRICE = 500n
+
+export interface ShopOptions {
+  readonly app: AppDatabase
+  readonly rpcUrl: string
+  readonly chainId: number
+  readonly recipient: `0x${string}`
+  readonly key?: Uint8Array
+  readonly charges?: (charges: TempoCharges) => PaymentsOptions['charges']
+}
+
+export interface Shop {
+  readonly origin: string
+  readonly payments: Payments
+  /** Reads that were made, failed ones too. */
+  readonly reads: { count: number; fails: boolean; waitsFor: Promise<void> | null }
+  close(): Promise<void>
+}
+
+/** Everybody is over quota. */
+export async function openShop(options: ShopOptions): Promise<Shop> {
+  const { app, rpcUrl, chainId, recipient, key = randomBytes(32) } = options
+  const { clock } = systemRuntime()
+  const charges = new TempoCharges({
+    ...{ realm: REALM, keys: [key], chainId, recipient },
+    currency: PATH_USD,
+    transport: http(rpcUrl),
+  })
+  const currencies = ([PATH_USD, ALPHA_USD] as const).map((address) => ({ address, decimals: 6 }))
+  const payments = new Payments({
+    ...{ app, realm: REALM, chainId, recipient, clock, log: silentLogger },
+    charges: options.charges?.(charges) ?? charges,
+    currencies: () => currencies,
+    prices: { 'data:read': '0.0005' },
+  })
+  const reads: Shop['reads'] = { count: 0, fails: false, waitsFor: null }
+  const server = await startServer(goods(reads), {}, { access: overQuota(payments) })
+  return { origin: server.origin, payments, reads, close: () => server.app.close() }
+}
+
+const goods = (reads: Shop['reads']) =>
+  (['/read', '/other'] as const).map((path) =>
+    endpoint({
+      path,
+      summary: 'A read.',
+      tag: 'Test',
+      access: dataRead,
+      chain: 'none',
+      cache: 'page',
+      response: s.object({ count: s.integer() }),
+      read: async () => {
+        reads.count++
+        await reads.waitsFor
+        if (reads.fails) throw new ApiError('overloaded')
+        return { count: reads.count }
+      },
+      present: (found) => found,
+    }),
+  )
+
+const overQuota = (payments: Payments): Access => ({
+  identify: () => anonymous,
+  admit: (_caller, { headers, method, url, body }, { scope }, units) => {
+    const accept = headers['accept-payment']
+    const wanted = { method, url, body, scope: scope ?? '', units, accept: accept?.toString() }
+    const authorization = paymentIn({ headers })
+    return authorization === undefined ? payments.challenge(wanted) : payments.begin(authorization, wanted)
+  },
+})
+
+/** Accounts of the dev chain: rich. */
+export const accountOf = (addressIndex: number) =>
+  mnemonicToAccount('test test test test test test test test test test test junk', { addressIndex })
+
+export const keyOf = (account: ReturnType<typeof accountOf>) =>
+  toHex(account.getHdKey().privateKey ?? new Uint8Array())
+
+/** The library's client of one payer. */
+export function payer(account: Account, { rpcUrl, chainId }: Pick<ShopOptions, 'rpcUrl' | 'chainId'>) {
+  const client = createClient({ account, chain: { ...tempo, id: chainId }, transport: http(rpcUrl) })
+  return Mppx.create({
+    polyfill: false,
+    methods: [payByTempo({ account, getClient: () => client })],
+  })
+}
+
+export const balanceOf = (rpcUrl: string, token: `0x${string}`, holder: `0x${string}`): Promise<bigint> =>
+  readContract(createClient({ transport: http(rpcUrl) }), {
+    address: token,
+    abi: Abis.tip20,
+    functionName: 'balanceOf',
+    args: [holder],
+  })
