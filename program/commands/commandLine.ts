@@ -14,6 +14,7 @@ import { type Config, readConfig } from '../config.ts'
 import { createStopSignal } from '../process/stopSignal.ts'
 import { chooseChain } from './chain/chooseChain.ts'
 import { catalogCommand } from './operator/catalogCommands.ts'
+import { devchainCommand, paymentsCommand } from './operator/paymentCommands.ts'
 
 interface Context {
   readonly config: Config
@@ -267,6 +268,8 @@ const subCommands = {
     },
   }),
   catalog: catalogCommand(command),
+  payments: paymentsCommand(command),
+  devchain: devchainCommand(command),
   config: defineCommand({
     meta: { name: 'config', description: 'Every setting, its default and its meaning.' },
     run: async () => (await import('./operator/printSettings.ts')).printSettings(),

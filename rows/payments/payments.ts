@@ -234,6 +234,22 @@ export async function listPayments(app: AppDatabase, limit: number): Promise<rea
   return rows.map(paymentOf)
 }
 
+/** What settled, by the account that it is revenue of. */
+export async function sumSettled(app: AppDatabase): Promise<readonly Entry[]> {
+  const rows = await app
+    .selectFrom('app.payments')
+    .select(['scope', 'chain_id', 'currency', sql<string>`sum(amount)`.as('amount')])
+    .where('state', '=', 'settled')
+    .groupBy(['scope', 'chain_id', 'currency'])
+    .execute()
+  return rows.map(({ scope, chain_id: chainId, currency, amount }) => ({
+    account: `revenue:${scope}`,
+    chainId,
+    currency: toHex(currency),
+    amount: BigInt(amount),
+  }))
+}
+
 const ofHolder = (app: AppDatabase, { id, attempt }: HeldPayment) =>
   app.updateTable('app.payments').where('id', '=', id).where('attempt', '=', attempt)
 
