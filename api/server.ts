@@ -13,7 +13,7 @@ import { tagEncoding, tagged } from '#http/answer/cache.ts'
 import { sendError, sendParserError } from '#http/answer/errorReply.ts'
 import { everyOrigin, fixedHeaders, originHeaders, preflightHeaders } from '#http/answer/headers.ts'
 import { documentEndpoint, type ReadExamples } from '#http/document/documents.ts'
-import type { OutgoingPost } from '#http/document/openapi.ts'
+import type { OffersOf, OutgoingPost } from '#http/document/openapi.ts'
 import { addReference } from '#http/document/reference.ts'
 import { BODY_BYTES_MAX_DEFAULT, type Endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
@@ -49,6 +49,8 @@ export interface ServerOptions<Services> {
   readonly freshness?: Freshness
   /** Values for the reference's examples. Default: made up. */
   readonly readExamples?: ReadExamples
+  /** How requests are paid for, for the document. Default: they are not. */
+  readonly offersOf?: OffersOf
   /** What is posted, for the document. Default: nothing. */
   readonly posts?: Readonly<Record<string, OutgoingPost>>
   /** Proxies whose X-Forwarded-For is believed (addresses or CIDR ranges). Default: none. */
@@ -116,7 +118,7 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
   })
 
   const { readExamples = async () => ({}), posts = {} } = options
-  const document = documentEndpoint(options.endpoints, options.chains, readExamples, posts)
+  const document = documentEndpoint(options.endpoints, options.chains, readExamples, posts, options.offersOf)
   for (const endpoint of [...options.endpoints, document]) {
     addRoute(app, endpoint, { ...options, access, freshness, paging, deadlines, turns })
   }

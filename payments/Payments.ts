@@ -80,6 +80,19 @@ export class Payments {
     return this.#options.currencies().length > 0 && Object.hasOwn(this.#options.prices, scope)
   }
 
+  /** What a unit of the scope costs in each currency, for documents. */
+  offersOf(scope: string) {
+    const { prices } = this.#options
+    const dollars = this.sells(scope) ? prices[scope] : undefined
+    return dollars === undefined
+      ? []
+      : this.#options.currencies().map(({ address: currency, decimals }) => ({
+          ...{ intent: 'charge', method: 'tempo', currency },
+          amount: `${amountOf(dollars, 1, decimals)}`,
+          description: `a unit of ${scope} beyond the quota`,
+        }))
+  }
+
   /** Writes no row. */
   async challenge(wanted: Wanted, problem?: Readonly<Record<string, unknown>> | null): Promise<Challenged> {
     const { charges } = this.#options

@@ -50,6 +50,8 @@ export interface ServiceAccessOptions {
  * database.
  */
 const UNKNOWN_KEYS_MAX = 20
+/** Payments that one address may send in a minute and that are not accepted. */
+const REFUSED_PAYMENTS_MAX = 60
 /** Two years, as browsers' lists of such hosts ask. */
 const HSTS_SECONDS = 63_072_000
 
@@ -116,7 +118,7 @@ export class ServiceAccess implements Access {
         : [{ subject: `${caller.id}:${rule.scope}`, limit: rule.perMinute }]
     const sold = this.#soldAs(request, rule, units)
     const credential = sold && paymentIn(request)
-    if (credential) return sold.begin(credential)
+    if (credential) return this.#paid(sold.begin, credential, remoteAddress)
     if (counted.length === 0) return admittedUncounted
     const taken = quotas.take(counted, units)
     const facts = { caller, rule, units, sizes: settings.quotas }
@@ -125,6 +127,20 @@ export class ServiceAccess implements Access {
     if (!(taken instanceof Promise)) return admission(taken)
     const uncounted = () => admittedUncounted
     return taken.then(admission, rule.opensUncounted ? uncounted : unavailable)
+  }
+
+  /** Each look at a credential asks a node: what pays for nothing is taken so often, and no more. */
+  async #paid(
+    begin: (credential: string) => Promise<Admission>,
+    credential: string,
+    remoteAddress: string,
+  ): Promise<Admission> {
+    const { quotas } = this.#options
+    const suspicion = { subject: `unpaid:${addressGroup(remoteAddress)}`, limit: REFUSED_PAYMENTS_MAX }
+    if (quotas.isSpent(suspicion)) throw tooManyRefused()
+    const admission = await begin(credential)
+    if (admission.kind === 'challenged') await quotas.take([suspicion], 1)
+    return admission
   }
 
   /** How the request is paid for; null where it is not sold. */
@@ -235,6 +251,11 @@ function admissionOf(refused: Refused): Admission {
 
 const tooManyUnknown = (): ApiError =>
   new ApiError('rate_limit_exceeded', 'Too many unknown keys came from this address.', {
+    headers: { 'Retry-After': '60' },
+  })
+
+const tooManyRefused = (): ApiError =>
+  new ApiError('rate_limit_exceeded', 'Too many payments of this address were not accepted.', {
     headers: { 'Retry-After': '60' },
   })
 

@@ -4,7 +4,7 @@ import type { Endpoint } from '../endpoint.ts'
 import { rawEndpoint } from '../rawEndpoint.ts'
 import { documents } from '../request/access.ts'
 import * as s from '../schema.ts'
-import { type OutgoingPost, openapiDocument } from './openapi.ts'
+import { type OffersOf, type OutgoingPost, openapiDocument } from './openapi.ts'
 
 /** Values of path parameters, by name, that a request finds something with. */
 export type DocumentExamples = Readonly<Record<string, string>>
@@ -21,6 +21,7 @@ export function documentEndpoint(
   chains: readonly number[],
   readExamples: ReadExamples,
   posts: Readonly<Record<string, OutgoingPost>>,
+  offersOf?: OffersOf,
 ): Endpoint<unknown> {
   const itself: Endpoint<unknown> = rawEndpoint({
     path: '/openapi.json',
@@ -34,7 +35,7 @@ export function documentEndpoint(
     },
   })
   const textWith = (examples: DocumentExamples) =>
-    JSON.stringify(openapiDocument([...endpoints, itself], chains, examples, posts))
+    JSON.stringify(openapiDocument([...endpoints, itself], chains, examples, posts, offersOf))
   let text = textWith({})
   let hasExamples = false
   const addExamples = async (signal: AbortSignal) => {

@@ -30,6 +30,19 @@ export interface OutgoingPost {
   readonly schema: s.TSchema
 }
 
+/** How one unit of a scope is paid for; the challenge of a live request decides. */
+export interface PaymentOffer {
+  readonly intent: string
+  readonly method: string
+  /** In the currency's smallest unit. */
+  readonly amount: string
+  readonly currency: string
+  readonly description: string
+}
+
+/** Offers of a scope; none where it is not sold. */
+export type OffersOf = (scope: string) => readonly PaymentOffer[]
+
 /**
  * The document for these endpoints, and for what is posted, by its name; `examples` are values for
  * path parameters, by name.
@@ -40,12 +53,13 @@ export function openapiDocument(
   chains: readonly number[],
   examples: Readonly<Record<string, string>> = {},
   posts: Readonly<Record<string, OutgoingPost>> = {},
+  offersOf: OffersOf = () => [],
 ): Json {
   const schemas = new Map<string, unknown>()
   const paths: Record<string, Record<string, Json>> = {}
   for (const endpoint of endpoints) {
     const item = paths[endpoint.path] ?? {}
-    item[endpoint.method.toLowerCase()] = operation(endpoint, schemas, examples)
+    item[endpoint.method.toLowerCase()] = operation(endpoint, schemas, examples, offersOf)
     paths[endpoint.path] = item
   }
   const webhooks = Object.entries(posts).map(([name, post]) => [
@@ -87,8 +101,10 @@ function operation(
   endpoint: Endpoint<never>,
   schemas: Map<string, unknown>,
   examples: Readonly<Record<string, string>>,
+  offersOf: OffersOf,
 ): Json {
-  const { method, path, summary, description, tag, body } = endpoint
+  const { method, path, summary, description, tag, body, access } = endpoint
+  const offers = access.payable && access.scope !== null ? offersOf(access.scope) : []
   return {
     operationId: operationId(method, path),
     summary,
@@ -108,6 +124,7 @@ function operation(
     }),
     responses: { ...success(endpoint, schemas), ...failures(endpoint) },
     security: security(endpoint),
+    ...(offers.length > 0 && { 'x-payment-info': { offers } }),
   }
 }
 

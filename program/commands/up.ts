@@ -110,7 +110,7 @@ type Serving = Pick<ServerOptions<Services>, 'cursorKeys' | 'clock' | 'log' | 's
 const openServer = (
   { trustedProxies }: Config,
   program: Program,
-  { services, access }: Parts,
+  { services, access, payments: { payments } }: Parts,
   serving: Serving,
 ): Promise<FastifyInstance> =>
   createServer({
@@ -119,6 +119,7 @@ const openServer = (
     services,
     chains: program.chains.map(({ state }) => state.chainId),
     freshness: freshnessOf(program, serving),
+    offersOf: (scope) => payments?.offersOf(scope) ?? [],
     posts: envelopes,
     readExamples: (signal) => readDocumentExamples(services, signal),
     access: access.access,

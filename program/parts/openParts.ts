@@ -14,7 +14,7 @@ import { openChainDataPart } from './chainData/chainDataPart.ts'
 import { openOrchestratorPart } from './orchestrator/orchestratorPart.ts'
 import { openParityPart } from './parity/parityPart.ts'
 import type { Base, Part, Running } from './part.ts'
-import { openPaymentsPart } from './payments/paymentsPart.ts'
+import { openPaymentsPart, type PaymentsPart } from './payments/paymentsPart.ts'
 import { openQueryPart } from './query/queryPart.ts'
 import { openStatusPart } from './status/statusPart.ts'
 import { openWebhooksPart } from './webhooks/webhooksPart.ts'
@@ -30,6 +30,7 @@ export const endpoints: readonly Endpoint<Services>[] = [
 export interface Parts {
   readonly services: Services
   readonly access: AccessPart
+  readonly payments: PaymentsPart
   /** Resolves when every part has ended; one that ends before its time is told to the log. */
   run(running: Running): Promise<unknown>
   /** In reverse. */
@@ -76,6 +77,7 @@ export async function openParts(base: Base): Promise<Parts> {
       ...status.services,
     },
     access,
+    payments,
     run: (running) => Promise.all(parts.map((part) => runTold(part, running, log))),
     close: async () => {
       for (const part of parts.toReversed()) await part.close?.()
