@@ -7,7 +7,13 @@ import { DevRpc } from '#local/devchain/devRpc.ts'
 import { requestDigest } from '#payments/requestDigest.ts'
 import { TempoCharges } from '#payments/tempoCharges.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
-import { claimPayment, findPayment, listPayments, type PaymentTerms } from '#rows/payments/payments.ts'
+import {
+  beginSending,
+  claimPayment,
+  findPayment,
+  listPayments,
+  type PaymentTerms,
+} from '#rows/payments/payments.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { startTestDevChain } from '../support/devchain.ts'
 import {
@@ -235,6 +241,37 @@ describe('an outcome that is not known', () => {
     expect((await send('/read', credential)).status).toBe(200)
     expect(await received()).toBe(PRICE)
   })
+
+  test('of what was never sent is a failure once it can be mined no more', async () => {
+    const credential = await credentialFor('/read')
+    const price = await terms('/read', credential)
+    const claimed = await claimPayment(app, price, Date.now(), 0)
+    if (!claimed) throw new Error('the payment was claimed before')
+    // A process that died here may have sent it, or not.
+    expect(await beginSending(app, claimed, 0)).toBe(true)
+    await shop.payments.reconcile()
+    expect((await findPayment(app, price))?.state).toBe('sending')
+    const rpc = new DevRpc(chain.rpcUrl)
+    // Past the end of its validity, and as many blocks more as make that final.
+    await rpc.call('anvil_mine', '0x80', '0x1')
+    await expect
+      .poll(async () => {
+        await expireHold(claimed.id)
+        await shop.payments.reconcile()
+        return (await findPayment(app, price))?.state
+      })
+      .toBe('failed')
+    const answer = await send('/read', credential)
+    expect([answer.status, answer.headers.has('www-authenticate')]).toEqual([402, true])
+    expect([await received(), shop.reads.count]).toEqual([0n, 0])
+  })
+
+  const expireHold = (id: string) =>
+    app
+      .updateTable('app.payments')
+      .set({ held_until: new Date(0) })
+      .where('id', '=', id)
+      .execute()
 
   /** What another process would claim for the request. */
   async function terms(path: string, credential: string): Promise<PaymentTerms> {
