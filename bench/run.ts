@@ -14,6 +14,7 @@ import { benchOrchestrator } from './orchestrator.bench.ts'
 import { benchPeers } from './peers.bench.ts'
 import { benchQuery } from './query.bench.ts'
 import { benchRpc, benchRpcLive } from './rpc.bench.ts'
+import { benchSeal } from './seal.bench.ts'
 import { benchStrangers } from './strangers.bench.ts'
 import { wholePathLines } from './webhooks/wholePath.ts'
 import { benchWebhooks } from './webhooks.bench.ts'
@@ -22,6 +23,7 @@ const subjects: Readonly<Record<string, () => Promise<Line[]>>> = {
   calibration: benchCalibration,
   decode: benchDecode,
   archive: benchArchive,
+  seal: benchSeal,
   ingest: benchIngest,
   growth: benchGrowth,
   far: benchFar,

@@ -29,6 +29,8 @@ export interface ToldBlock {
   readonly logs: readonly object[]
   /** Where blocks below it could be replaced too, but are not remembered. */
   readonly isFloor?: true
+  /** Its client knew of it before it was held here. */
+  readonly isAwaited?: true
 }
 
 export interface FilterProgress {

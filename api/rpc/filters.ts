@@ -26,7 +26,7 @@ import { keptLogFilter, readLogFilter, readLogPlace } from './logFilter.ts'
 import { askLogs, untilHeld } from './logs.ts'
 import { BATCH_CALLS_MAX, type RpcCall } from './message.ts'
 import { endPending, makePending, pendingOf } from './pendingFilters.ts'
-import { isForgotten, remembered } from './toldBlocks.ts'
+import { awaiting, isForgotten, isWithdrawn, remembered } from './toldBlocks.ts'
 
 /** Blocks looked at when a filter begins, of those that may still be replaced. */
 const OPEN_BLOCKS_MAX = 1_000
@@ -85,8 +85,12 @@ async function newFilter(
   const from = Math.max(Math.min(state.finalized, state.tip), state.tip - OPEN_BLOCKS_MAX)
   const start = { filter: null, toldBlock: from, told: [], to: null, charactersMax: 0 }
   const { to, open } = await readChanges(postgres, state, start, signal)
-  const told = remembered(open.map((block) => ({ ...block, logs: [] })))
-  return await keep(filters, owner, { kind, asked: kept, toldBlock: to, told })
+  const { shown, shownHash } = relay.view
+  const progress =
+    to < shown
+      ? awaiting(shown, shownHash)
+      : { toldBlock: to, told: remembered(open.map((block) => ({ ...block, logs: [] }))) }
+  return await keep(filters, owner, { kind, asked: kept, ...progress })
 }
 
 /** Answers with the id of what is kept from now on. */
@@ -99,6 +103,7 @@ async function keep(filters: AppDatabase, owner: FilterOwner, filter: RpcFilter)
 
 async function changesOf(filter: RpcFilter, { state, postgres }: StoredChain, context: RpcContext) {
   const { told, toldBlock, kind, asked } = filter
+  if (isWithdrawn(told, context.relay.view.shown, state.tip)) return 'ended'
   const to = isRecord(asked) ? numberOf(asked['toBlock']) : null
   const of = { filter: kind === 'logs' ? readLogFilter(asked) : null, toldBlock, told, to }
   // What is told counts as told, so that it has to fit into the answer.

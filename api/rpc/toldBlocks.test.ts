@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isForgotten, remembered } from './toldBlocks.ts'
+import { awaiting, isForgotten, isWithdrawn, remembered } from './toldBlocks.ts'
 
 const block = (number: number, logs: readonly object[] = [{ data: '0x' }]) => ({
   number,
@@ -42,4 +42,18 @@ test('a chain left below the floor took back what is not known', () => {
   expect([15, 14].map((fork) => isForgotten(told, fork))).toEqual([false, true])
   expect(isForgotten(blocks(1, 5), 0)).toBe(false)
   expect(isForgotten([], 0)).toBe(false)
+})
+
+test('an awaited block ends its filter where another one comes, or none', () => {
+  const { toldBlock, told } = awaiting(20, '0x20')
+  expect(toldBlock).toBe(20)
+  expect(isForgotten(told, 19)).toBe(true)
+  expect(isForgotten(told, 20)).toBe(false)
+  expect(isForgotten(remembered([...told, block(21)]), 19)).toBe(true)
+  expect(isWithdrawn(told, 20, 10)).toBe(false)
+  expect(isWithdrawn(told, 12, 10)).toBe(true)
+  // A process that asked no endpoint yet knows nothing, and one that holds the block compares it.
+  expect(isWithdrawn(told, -1, 10)).toBe(false)
+  expect(isWithdrawn(told, 12, 20)).toBe(false)
+  expect(awaiting(20, null)).toEqual({ toldBlock: 20, told: [] })
 })

@@ -3,7 +3,7 @@
  * become ever more, so the oldest are forgotten; a reorganization that reaches them ends the filter,
  * for what it would take back is not known.
  */
-import type { ToldBlock } from '#rows/rpcFilters.ts'
+import type { FilterProgress, ToldBlock } from '#rows/rpcFilters.ts'
 
 const BLOCKS_MAX = 512
 /** Characters of the logs of one filter. */
@@ -30,3 +30,16 @@ export function remembered(
 /** Whether the chain was left below what is remembered. */
 export const isForgotten = ([oldest]: readonly ToldBlock[], fork: number): boolean =>
   oldest?.isFloor === true && fork < oldest.number
+
+/**
+ * Where a filter begins whose client was told of a block that is not held yet: what comes up to it
+ * is no news. Of this block only the hash is known, so that another one in its place ends the filter.
+ */
+export const awaiting = (number: number, hash: string | null): FilterProgress => ({
+  toldBlock: number,
+  told: hash === null ? [] : [{ number, hash, logs: [], isFloor: true, isAwaited: true }],
+})
+
+/** Whether clients are told of a lower head now, so that the awaited block is none. */
+export const isWithdrawn = ([oldest]: readonly ToldBlock[], shown: number, tip: number): boolean =>
+  oldest?.isAwaited === true && tip < oldest.number && shown >= 0 && shown < oldest.number

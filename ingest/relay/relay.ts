@@ -78,7 +78,7 @@ export class Relay {
   }
 
   /** What clients were told of. */
-  get view(): Pick<RelayView, 'shown'> {
+  get view(): Pick<RelayView, 'shown' | 'shownHash'> {
     return this.#heads.view
   }
 

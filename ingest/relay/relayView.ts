@@ -52,6 +52,11 @@ export class RelayView {
     return this.#shown
   }
 
+  /** Its hash, as it was named last; null where only its height is known. */
+  get shownHash(): string | null {
+    return this.#hashes.get(this.#shown) ?? null
+  }
+
   /** An endpoint named this block as its head. */
   heard({ number, hash }: BlockRef): void {
     const before = this.#hashes.get(number)

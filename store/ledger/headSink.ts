@@ -149,8 +149,11 @@ export class PostgresHeadSink implements HeadSink<EncodedBatch> {
    * Ends the segment at its tip; the new one begins at `next`, and history fills what lies between.
    */
   async seal(next: number): Promise<void> {
-    const { postgres, schema, fence } = this.#options
-    await postgres.transaction((client) => sealSegment(client, schema, fence, next))
+    const { postgres, schema, fence, failpoint } = this.#options
+    await postgres.transaction(async (client) => {
+      await sealSegment(client, schema, fence, next)
+      failpoint('postgres.seal.commit')
+    })
     this.#partitionedTo = -1
   }
 

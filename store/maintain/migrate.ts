@@ -1,7 +1,7 @@
 /**
- * Applies the SQL files of `sql/` once each, in order, under a lock. Forward only: a database that
- * knows a migration this program does not is newer than the program, and is refused before anything
- * is read or written.
+ * Applies the SQL files of `sql/` once each, in order, under a lock, beside those who read what is
+ * changed. Forward only: a database that knows a migration this program does not is newer than the
+ * program, and is refused before anything is read or written.
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -9,9 +9,10 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import type pg from 'pg'
 import { failure } from '#errors.ts'
 import type { LeaseHolder } from '#runtime/lease.ts'
+import { type Clock, systemRuntime } from '#runtime/runtime.ts'
 import { type ClickHouseTopology, databaseOf, expandTemplate } from '../clickhouse/template.ts'
 import { chainLease } from '../ledger/chainLease.ts'
-import type { Postgres } from '../postgres.ts'
+import { type Postgres, PostgresError } from '../postgres.ts'
 import { quoteIdentifier, schemaOf } from '../sql.ts'
 import { commentClickHouse, commentPostgres } from './comments.ts'
 
@@ -37,39 +38,57 @@ const MIGRATION_LOCK = 7_414_214_217
  */
 const MIGRATION_TIMEOUT = '1h'
 
+/**
+ * A lock is waited for this long, and with it whoever reads the table: longer than a vacuum takes to
+ * give way (`deadlock_timeout`, a second), shorter than a reader's patience.
+ */
+const LOCK_MS_MAX = 2_000
+/** Readers that waited behind it have this long for themselves. */
+const LOCK_PAUSE_MS = 3_000
+/** Longer than any query of ours; what reads on after that is somebody else's, such as a dump. */
+const BLOCKED_MS_MAX = 10 * 60_000
+/** SQLSTATE of a lock that was not got in time. */
+const LOCK_NOT_AVAILABLE = '55P03'
+
 const sqlFolder = new URL('../../sql/', import.meta.url)
 
-/** Creates or brings up to date what all chains share. */
-export async function migrateApp(postgres: Postgres): Promise<void> {
-  await postgres.transaction(async (client) => {
-    await client.query(`SET LOCAL statement_timeout = '${MIGRATION_TIMEOUT}'`)
-    await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
-    await client.query(`
-      CREATE SCHEMA IF NOT EXISTS app;
-      CREATE TABLE IF NOT EXISTS app.migrations (
-        scope text, number integer, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now(),
-        PRIMARY KEY (scope, number));`)
-    await applyMissing(client, 'app', readMigrations('postgres/app'), (sql) => client.query(sql))
+/** Creates or brings up to date what all chains share. @throws MigrationBlockedError */
+export async function migrateApp(postgres: Postgres, clock: Clock = systemRuntime().clock): Promise<void> {
+  await applyMissing(postgres, clock, {
+    scope: 'app',
+    migrations: readMigrations('postgres/app'),
+    prepare: (client) =>
+      client.query(`
+        CREATE SCHEMA IF NOT EXISTS app;
+        CREATE TABLE IF NOT EXISTS app.migrations (
+          scope text, number integer, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now(),
+          PRIMARY KEY (scope, number));`),
+    apply: (client, sql) => client.query(sql),
   })
 }
 
 /**
  * Creates or brings up to date one chain's schema. An older program that writes the chain would not
  * know the new one, so nothing is changed beside it; `holder` may hold the chain's lease itself.
- * @throws ChainWrittenError
+ * @throws ChainWrittenError, MigrationBlockedError
  */
-export async function migrateChain(postgres: Postgres, chainId: number, holder?: LeaseHolder): Promise<void> {
+export async function migrateChain(
+  postgres: Postgres,
+  chainId: number,
+  holder?: LeaseHolder,
+  clock: Clock = systemRuntime().clock,
+): Promise<void> {
   const schema = schemaOf(chainId)
-  await postgres.transaction(async (client) => {
-    await client.query(`SET LOCAL statement_timeout = '${MIGRATION_TIMEOUT}'`)
-    await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
-    await client.query(`CREATE SCHEMA IF NOT EXISTS ${quoteIdentifier(schema)}`)
-    await applyMissing(client, schema, readMigrations('postgres/chain'), async (sql, appliedBefore) => {
+  await applyMissing(postgres, clock, {
+    scope: schema,
+    migrations: readMigrations('postgres/chain'),
+    prepare: (client) => client.query(`CREATE SCHEMA IF NOT EXISTS ${quoteIdentifier(schema)}`),
+    apply: async (client, sql, appliedBefore) => {
       if (appliedBefore > 0) await assertNobodyWrites(client, chainId, holder)
       await client.query(sql.replaceAll('{schema}', quoteIdentifier(schema)))
-    })
-    await commentPostgres(client, schema)
+    },
   })
+  await besideReaders(postgres, clock, schema, (client) => commentPostgres(client, schema))
 }
 
 async function assertNobodyWrites(
@@ -124,25 +143,67 @@ async function readApplied(clickhouse: ClickHouseClient, database: string): Prom
   return result.json<AppliedMigration>()
 }
 
-async function applyMissing(
-  client: pg.PoolClient,
+interface MigrationTarget {
+  /** Name under which its migrations are written down. */
+  readonly scope: string
+  readonly migrations: readonly Migration[]
+  prepare(client: pg.PoolClient): Promise<unknown>
+  /** @param appliedBefore migrations that were there before this transaction */
+  apply(client: pg.PoolClient, sql: string, appliedBefore: number): Promise<unknown>
+}
+
+/**
+ * What is empty is made in one transaction. Of what others may read each migration is one of its
+ * own, so that a kill or a lock that is not got takes back that one alone.
+ */
+async function applyMissing(postgres: Postgres, clock: Clock, target: MigrationTarget): Promise<void> {
+  const { scope, migrations } = target
+  for (let left = true; left; )
+    left = await besideReaders(postgres, clock, scope, async (client) => {
+      await target.prepare(client)
+      const { rows: applied } = await client.query<AppliedMigration>(
+        'SELECT number, name, checksum FROM app.migrations WHERE scope = $1 ORDER BY number',
+        [scope],
+      )
+      assertKnown(scope, applied, migrations)
+      const missing = migrations.slice(applied.length)
+      const next = applied.length === 0 ? missing : missing.slice(0, 1)
+      for (const { number, name, checksum, sql } of next) {
+        await target.apply(client, sql, applied.length)
+        await client.query(
+          'INSERT INTO app.migrations (scope, number, name, checksum) VALUES ($1, $2, $3, $4)',
+          [scope, number, name, checksum],
+        )
+      }
+      return next.length < missing.length
+    })
+}
+
+/**
+ * A transaction that changes what others read. While it waits for a lock that one long read holds
+ * back, all other reads of that table wait behind it; so it gives up soon, and tries again.
+ * @throws MigrationBlockedError
+ */
+async function besideReaders<Result>(
+  postgres: Postgres,
+  clock: Clock,
   scope: string,
-  migrations: readonly Migration[],
-  apply: (sql: string, appliedBefore: number) => Promise<unknown>,
-): Promise<void> {
-  const applied = await client.query<AppliedMigration>(
-    'SELECT number, name, checksum FROM app.migrations WHERE scope = $1 ORDER BY number',
-    [scope],
-  )
-  assertKnown(scope, applied.rows, migrations)
-  for (const migration of migrations.slice(applied.rows.length)) {
-    await apply(migration.sql, applied.rows.length)
-    await client.query('INSERT INTO app.migrations (scope, number, name, checksum) VALUES ($1, $2, $3, $4)', [
-      scope,
-      migration.number,
-      migration.name,
-      migration.checksum,
-    ])
+  work: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const untilMs = clock.monotonic() + BLOCKED_MS_MAX
+  for (;;) {
+    try {
+      return await postgres.transaction(async (client) => {
+        await client.query(`SET LOCAL statement_timeout = '${MIGRATION_TIMEOUT}'`)
+        await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+        await client.query(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}`)
+        return await work(client)
+      })
+    } catch (error) {
+      if (!(error instanceof PostgresError) || error.sqlState !== LOCK_NOT_AVAILABLE) throw error
+      if (clock.monotonic() >= untilMs) throw new MigrationBlockedError(scope, error)
+    }
+    await clock.sleep(LOCK_PAUSE_MS)
   }
 }
 
@@ -194,6 +255,16 @@ export class ChainWrittenError extends failure('ChainWrittenError', 'chain_writt
     )
     this.holder = holder
     this.expiresInMs = expiresInMs
+  }
+}
+
+/** Somebody reads a table in one transaction for longer than a start waits. Nothing was changed. */
+export class MigrationBlockedError extends failure('MigrationBlockedError', 'migration_blocked', 'retry') {
+  constructor(scope: string, cause: unknown) {
+    super(
+      `DATABASE_URL: tables of ${scope} could not be changed, since a transaction has been reading them for minutes; end it (pg_stat_activity shows it) and start again`,
+      { cause },
+    )
   }
 }
 

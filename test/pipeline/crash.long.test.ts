@@ -17,6 +17,7 @@ const storeFailpoints = [
   'postgres.append.done',
   'postgres.revert.rows',
   'postgres.revert.commit',
+  'postgres.seal.commit',
   'postgres.chunk.rows',
   'postgres.chunk.commit',
   'postgres.chunk.attach',

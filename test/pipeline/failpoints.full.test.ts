@@ -27,6 +27,7 @@ const kills: readonly (readonly [failpoint: string, change: Change])[] = [
   ['head.forkFound', 'reorg'],
   ['postgres.revert.commit', 'none'],
   ['head.seal.before', 'downtime'],
+  ['postgres.seal.commit', 'none'],
   ['head.seal.after', 'none'],
   ['postgres.chunk.move', 'none'],
   ['postgres.chunk.moved', 'none'],

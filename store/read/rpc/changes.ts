@@ -1,4 +1,5 @@
 /** What is new to a filter of a JSON-RPC client, and what of that it was told left the chain. */
+import type { ToldBlock } from '#rows/rpcFilters.ts'
 import { readSnapshot } from '../../cancel.ts'
 import type { ChainState } from '../../ledger/chainState.ts'
 import type { Queryable } from '../../ledger/lane.ts'
@@ -26,7 +27,7 @@ export interface ChangesAsked {
   readonly filter: ChainLogsFilter | null
   readonly toldBlock: number
   /** Ascending. */
-  readonly told: readonly { readonly number: number; readonly hash: string }[]
+  readonly told: readonly Pick<ToldBlock, 'number' | 'hash' | 'isAwaited'>[]
   /** Last block that is asked for; null for no end. */
   readonly to: number | null
   /** Of logs told at once; more only where one block has more. */
@@ -53,18 +54,19 @@ export async function readChanges(
       [lowest, highest],
     )
     const blocks = rows.map(({ num, hash }) => ({ number: num, hash: toHex(hash) }))
+    const nothingSince = (fork: number) => ({ fork, to: fork, open: [], logs: [], hashes: [] })
+    if (told[0]?.isAwaited && (blocks.at(-1)?.number ?? -1) < lowest) return nothingSince(toldBlock)
     const held = new Map(blocks.map(({ number, hash }) => [number, hash]))
     const kept = told.filter(({ number, hash }) => held.get(number) === hash).at(-1)
     const fork = told.length === 0 ? toldBlock : (kept?.number ?? lowest - 1)
     const newest = Math.max(fork, blocks.at(-1)?.number ?? fork)
-    const nothing = { fork, to: fork, open: [], logs: [], hashes: [] }
-    if (newest === fork) return nothing
+    if (newest === fork) return nothingSince(fork)
     const range = { by: 'range', from: fork + 1, to: newest } as const
     const found = filter
       ? await freshLogs(client, chain, filter, range, asked.charactersMax)
       : { to: newest, logs: [] }
     // History that is not indexed yet is told once it is.
-    if (!found) return nothing
+    if (!found) return nothingSince(fork)
     const { to, logs } = found
     const fresh = blocks.filter(({ number }) => number > fork && number <= to)
     return {

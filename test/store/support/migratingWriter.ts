@@ -1,0 +1,9 @@
+/** Child process: brings a chain's schema up to date. Arguments: the database, the chain. */
+import { migrateChain } from '#store/maintain/migrate.ts'
+import { openPostgres } from '#store/postgres.ts'
+import { silentLogger } from '#telemetry.ts'
+
+const [url = '', chain = ''] = process.argv.slice(2)
+const postgres = openPostgres({ url, applicationName: 'migrating', log: silentLogger })
+await migrateChain(postgres, Number(chain))
+await postgres.close()
