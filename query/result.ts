@@ -98,7 +98,7 @@ export interface QueryEstimate {
 export interface QueryRequest {
   readonly chainId: number
   readonly sql: string
-  /** Of events and functions; each is a table of the query. */
+  /** Signatures of events and functions; each is a table of the query. */
   readonly signatures?: readonly string[]
   /** Rows at most; 1..10,000, of an export 1,000,000. */
   readonly limit: number

@@ -68,7 +68,7 @@ function assertOwnOrigin(origin: string | undefined, host: string | undefined, o
 
 interface McpCall extends ToolCall {
   readonly services: McpServices
-  /** Of the request that the call came in. */
+  /** Sizes of the request that the call came in. */
   readonly survey: JsonSurvey
 }
 

@@ -1,4 +1,4 @@
-/** Whom payments are attributed to: the operator's list, then the catalog's realms. */
+/** Names of payments' receivers: the operator's list, then the realms of the catalog. */
 import type { AttributedService } from '#api/operator/attributions.ts'
 import { type AttributionNames, attributionNames } from '#api/routes/present/memo.ts'
 import { messageOf } from '#errors.ts'

@@ -1,4 +1,4 @@
-/** Whose a service id is: the first URL's that had it, for good. */
+/** A service id belongs for good to the first URL that had it. */
 import { sql, type Transaction } from 'kysely'
 import type { CatalogEntry } from './catalogEntries.ts'
 import type { AppSchema } from './tables.ts'

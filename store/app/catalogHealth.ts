@@ -135,7 +135,7 @@ async function insertProbe(
       ORDER BY probed_at DESC OFFSET ${PROBES_KEPT - 1} LIMIT 1)`.execute(app)
 }
 
-/** Of some services, in the order of paths. */
+/** Health of some services' endpoints, in the order of paths. */
 export async function readHealth(app: AppDatabase, serviceIds: readonly string[]): Promise<EndpointHealth[]> {
   const rows = await app
     .selectFrom('app.catalog_health')

@@ -110,7 +110,7 @@ const isTold = (
 ): boolean =>
   (isMain && before === null) || columns.some((column) => (before?.[column] ?? null) !== after[column])
 
-/** Of each entity and block the last change, in their order. */
+/** The last change of each entity in each block, in their order. */
 function lastOfEachBlock<Columns extends FoldColumns>(
   changes: readonly FoldChange<Columns>[],
 ): readonly FoldChange<Columns>[] {

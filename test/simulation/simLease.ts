@@ -1,6 +1,6 @@
 /**
- * Who may write, and from where: leases and the opening of the chain over the simulated Postgres
- * (store/app/leases.ts, ledger.ts).
+ * Leases and the opening of the chain over the simulated Postgres: which process may write, and
+ * from where (store/app/leases.ts, ledger.ts).
  */
 import { FencedOutError, type LeaseStore } from '#ingest/lease.ts'
 import { type BlockRange, blockCount, difference } from '#ingest/range.ts'

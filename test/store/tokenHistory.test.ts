@@ -41,7 +41,7 @@ const shown = (newLogoURI: string): WrittenLog =>
 const CHANGES = 2_000
 const changesOf = (make: (nth: number) => WrittenLog): WrittenLog[] =>
   Array.from({ length: CHANGES }, (_, nth) => make(nth))
-/** Of each block what is written, and the token after it. */
+/** What each block writes, and the token after it. */
 const written: readonly {
   readonly at: number
   readonly what: string

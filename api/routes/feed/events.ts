@@ -98,7 +98,7 @@ export function feedRange({ fromBlock, toBlock }: RangeFilters, mark: number): F
   return { from, to }
 }
 
-/** Of every TIP-20 token, and nothing else is traded. */
+/** Every TIP-20 token has them, and nothing else is traded. */
 const DECIMALS = 6
 /** Ticks are hundred-thousandths. */
 const PRICE_DECIMALS = 5

@@ -29,7 +29,7 @@ export interface ChangesAsked {
   readonly told: readonly { readonly number: number; readonly hash: string }[]
   /** Last block that is asked for; null for no end. */
   readonly to: number | null
-  /** Of logs told at once; more only where one block has more. */
+  /** Characters of logs told at once; more only where one block has more. */
   readonly charactersMax: number
 }
 
