@@ -18,7 +18,7 @@ export interface LeasedOptions {
   readonly told?: (problem: string | null) => void
 }
 
-/** As long as the lease of a chain's writer: another process takes over that late after a kill. */
+/** Another process takes the work over at most so long after a kill. */
 const LEASE_MS = 15_000
 const RETRY_MS = 1_000
 
