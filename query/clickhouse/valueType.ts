@@ -27,7 +27,10 @@ export interface ValueType {
   readonly isOwn?: true
   /** An array alone: its elements are arrays. */
   readonly isNested?: true
-  /** An array alone: PostgreSQL's is NULL where this one has no element. */
+  /**
+   * An array alone: PostgreSQL's is NULL where this one has no element, since the engine has no
+   * array that is NULL. What is asked of it, shown of it or ordered by it takes the empty one for NULL.
+   */
   readonly isAbsentWhenEmpty?: true
   /**
    * Digits behind the point: of a decimal those it is stored with, of a whole number those it was

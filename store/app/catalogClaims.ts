@@ -1,4 +1,7 @@
-/** A service id belongs for good to the first URL that had it. */
+/**
+ * A service id belongs for good to the first URL that had it, so that no listing takes over the
+ * name in somebody's plan.
+ */
 import { sql, type Transaction } from 'kysely'
 import type { CatalogEntry } from './catalogEntries.ts'
 import type { AppSchema } from './tables.ts'

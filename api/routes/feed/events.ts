@@ -1,4 +1,9 @@
-/** GET /feed/{chainId}/latest-block and /feed/{chainId}/events. */
+/**
+ * GET /feed/{chainId}/latest-block and /feed/{chainId}/events. The feed has no place of its own:
+ * its last block is the lower of finality and what the order book holds, read in the snapshot of
+ * the rows, so that a range once told never changes. What cannot be told is an error that names it,
+ * since an aggregator takes a short list for a whole one.
+ */
 import { formatUnits, getAddress } from 'viem/utils'
 import { type FeedFill, type FeedRange, readFeedFills, readFeedMark } from '#store/read/exchange/feed.ts'
 import { rangeInvalid } from '../../http/bounds.ts'

@@ -1,4 +1,8 @@
-/** What is new to a filter of a JSON-RPC client, and what of that it was told left the chain. */
+/**
+ * What is new to a filter of a JSON-RPC client, and what of that it was told left the chain. The
+ * hashes it was told of blocks that were not final are compared with those held now: the last equal
+ * one is the fork. The commit log would also tell reverts of blocks that came back.
+ */
 import { readSnapshot } from '../../cancel.ts'
 import type { ChainState } from '../../ledger/chainState.ts'
 import type { Queryable } from '../../ledger/lane.ts'
