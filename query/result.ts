@@ -2,8 +2,8 @@
  * What a user query answers, equal on both engines. The value table: integers up to 32 bits are
  * JSON numbers, wider ones decimal strings; exact numerics are strings without closing zeros behind
  * the point; timestamps are `YYYY-MM-DDTHH:MM:SSZ`, those of no zone the same without the Z, dates
- * `YYYY-MM-DD`; bytes are `0x` and lowercase hex; floats are numbers (`NaN` and the infinities strings); booleans, NULL, text and
- * JSON are themselves; arrays are arrays of these.
+ * `YYYY-MM-DD`; bytes are `0x` and lowercase hex; floats are numbers (`NaN` and the infinities
+ * strings); booleans, NULL, text and JSON are themselves; arrays are arrays of these.
  */
 
 import type { RangeSet } from '#ingest/range.ts'

@@ -212,6 +212,16 @@ test('no comment begins with Of, Who or Whose: its subject comes first', () => {
   expect(found).toEqual([])
 })
 
+test('a line of a comment ends where code does, but for tables', () => {
+  const long = glob('**/*.{ts,mjs}').flatMap((file) =>
+    read(file)
+      .split('\n')
+      .filter((line) => line.length > 110 && /^\s*(\/\/(?! biome-ignore)|\/?\*+ (?!\|))/.test(line))
+      .map((line) => `${file}: ${line.trim()}`),
+  )
+  expect(long).toEqual([])
+})
+
 test('bench/README.md shows what the results say', () => {
   const page = read('bench/README.md')
   expect(withTables(page)).toBe(page)

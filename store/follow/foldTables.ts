@@ -288,8 +288,8 @@ function textOf(value: unknown): string {
 }
 
 /**
- * Characters of one statement's rows: rows hold texts that anybody on the chain wrote, and a statement of all of them could be
- * longer than any string.
+ * Characters of one statement's rows: rows hold texts that anybody on the chain wrote, and a
+ * statement of all of them could be longer than any string.
  */
 const STATEMENT_CHARACTERS_MAX = 4 << 20
 

@@ -1,4 +1,7 @@
-/** Disables paused subscriptions that keep more than they may. Nothing is lost unsaid: their owner is told from which block on. */
+/**
+ * Disables paused subscriptions that keep more than they may. Nothing is lost unsaid: their owner
+ * is told from which block on.
+ */
 import type { AppDatabase } from '#store/app/database.ts'
 import type { Postgres } from '#store/postgres.ts'
 import { overfullBacklogs } from '#store/webhooks/backlogs.ts'
