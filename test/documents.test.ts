@@ -131,7 +131,7 @@ describe('commands', () => {
   })
 
   test('options that docs/commands.md names are declared', () => {
-    const text = read('program/commands/commandLine.ts') + read('program/commands/catalogCommands.ts')
+    const text = sourceNamed('commandLine.ts') + sourceNamed('catalogCommands.ts')
     const options = new Set(read('docs/commands.md').match(/(?<=--)[a-z][a-z-]*/g))
     options.delete('help')
     const isDeclared = (name: string) => new RegExp(`(?<![\\w-])'?${name}'?[:,} ]`).test(text)
@@ -292,22 +292,21 @@ function exists(name: string): boolean {
   return files.some((file) => new RegExp(`(?:^|/)${pattern}${end}`).test(file))
 }
 
+const sourceNamed = (name: string) => read(files.find((file) => file.endsWith(`/${name}`)) ?? name)
+
 /** Commands as the command line declares them, those of a group behind its name: `keys create`. */
 function declaredCommands(): readonly string[] {
   const keysAt = (file: string, indent: number) =>
-    [...read(file).matchAll(/^( +)'?([a-z-]+)'?: (?:defineCommand|catalogCommand)\(/gm)]
+    [...sourceNamed(file).matchAll(/^( +)'?([a-z-]+)'?: (?:defineCommand|catalogCommand)\(/gm)]
       .filter(([, spaces]) => spaces?.length === indent || indent === 0)
       .map(([, spaces = '', name = '']) => ({ depth: spaces.length, name }))
-  const line = keysAt('program/commands/commandLine.ts', 0)
-  const paths = line.flatMap(({ depth, name }, index) => {
+  const line = keysAt('commandLine.ts', 0)
+  return line.flatMap(({ depth, name }, index) => {
     if (depth > 2) return []
     const rest = line.slice(index + 1)
     const end = rest.findIndex((other) => other.depth === 2)
     const own =
-      name === 'catalog'
-        ? keysAt('program/commands/catalogCommands.ts', 6)
-        : rest.slice(0, end < 0 ? rest.length : end)
+      name === 'catalog' ? keysAt('catalogCommands.ts', 6) : rest.slice(0, end < 0 ? rest.length : end)
     return own.length === 0 ? [name] : own.map((sub) => `${name} ${sub.name}`)
   })
-  return paths
 }
