@@ -292,7 +292,9 @@ function exists(name: string): boolean {
   return files.some((file) => new RegExp(`(?:^|/)${pattern}${end}`).test(file))
 }
 
-const sourceNamed = (name: string) => read(files.find((file) => file.endsWith(`/${name}`)) ?? name)
+function sourceNamed(name: string): string {
+  return read(files.find((file) => file.endsWith(`/${name}`)) ?? name)
+}
 
 /** Commands as the command line declares them, those of a group behind its name: `keys create`. */
 function declaredCommands(): readonly string[] {
