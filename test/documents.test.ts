@@ -12,7 +12,6 @@ import { mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { tools } from '#orchestrator/mcp/tools.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
 import manifest from '#package.json' with { type: 'json' }
-import lock from '#package-lock.json' with { type: 'json' }
 import { conditions } from '#program/alarms/conditions.ts'
 import { readConfig } from '#program/config.ts'
 import { chainTools } from '#program/orchestrator/chainTools.ts'
@@ -268,6 +267,7 @@ test('paths of the API that manuals name exist, and each operation stands in one
 test('the newest release is the version of the package', () => {
   const releases = [...read('CHANGELOG.md').matchAll(/^## (\S+)(?: \((\d{4}-\d\d-\d\d)\))?$/gm)]
   expect(releases.map(([, name]) => name)).toEqual(['Unreleased', manifest.version, '0.1.0'])
+  const lock = JSON.parse(read('package-lock.json'))
   expect([lock.version, lock.packages[''].version]).toEqual([manifest.version, manifest.version])
 })
 
