@@ -1,4 +1,4 @@
-/** What the routes work with; main.ts puts it together. */
+/** What the routes work with; the program puts it together when it starts. */
 import type { BlockRange } from '#ingest/range.ts'
 import type { TokenNames } from '#present/tokenNames.ts'
 import type { Address, Hash } from '#primitives.ts'

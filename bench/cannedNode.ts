@@ -13,7 +13,7 @@ import { type CannedLogs, cannedLogs } from './cannedLogs.ts'
 export type ServeMessage =
   | {
       readonly type: 'serve'
-      /** Of the chain's files. */
+      /** The chain's files. */
       readonly path: string
       /** Waited before every answer, as a node that is far away would have it. */
       readonly latencyMs: number

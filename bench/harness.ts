@@ -51,7 +51,7 @@ export async function startCannedNode(
 /** One measured run. */
 export interface Run {
   readonly wallSeconds: number
-  /** Of this process and its threads. */
+  /** This process and its threads together. */
   readonly cpuSeconds: number
 }
 

@@ -135,8 +135,8 @@ function assertSame({ totals: one }: PipelineRun, { totals: other }: PipelineRun
 }
 
 /**
- * Of both stores together, derived rows too, without the archive and its proofs; the totals are
- * `rows digest`.
+ * Rows of both stores together, derived ones too, without the archive and its proofs; the totals
+ * are `rows digest`.
  */
 const storedRows = ({ totals }: PipelineRun): number =>
   analyticsTableNames.reduce((sum, name) => {

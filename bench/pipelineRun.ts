@@ -25,7 +25,7 @@ export interface PipelineRun {
    */
   readonly programBytesMax: number
   readonly enginesBytesMax: number
-  /** Of both at one moment. */
+  /** The program and its engines at one moment. */
   readonly bytesMax: number
   readonly totals: Totals
 }

@@ -16,10 +16,10 @@ export const chainId = 4217
 
 export interface RunningProgram {
   readonly pid: number
-  /** Of its API. */
+  /** Where its API answers. */
   readonly address: string
   readonly dataDir: string
-  /** Of its engines. */
+  /** How to reach its engines. */
   readonly connection: Connection
   /** Looks every so often until it is so. @throws when the program ended */
   until(isSo: () => Promise<boolean>, everyMs: number): Promise<void>

@@ -14,11 +14,11 @@ const QUIET_SECONDS = 20
 const LOADED_SECONDS = 60
 /** Strangers are there before anything is measured. */
 const SETTLING_MS = 3_000
-/** Of each kind, every one from an address of its own. */
+/** Strangers of each kind, every one from an address of its own. */
 const ADDRESSES = 8
 /** A stranger that is refused does not ask in a closed circle: it would be a test of sockets. */
 const REFUSED_WAIT_MS = 100
-/** Of the caller whose waits are counted, an even rate far below what the program can do. */
+/** How often the caller whose waits are counted asks: far below what the program can do. */
 const SAMPLE_MS = 50
 const QUOTA = 1_000_000
 const lists = ['blocks', 'transactions', 'transfers', 'receipts', 'tokens'].map(

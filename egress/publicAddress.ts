@@ -26,9 +26,7 @@ for (const [network, bits] of [
 ] as const)
   special.addSubnet(network, bits, 'ipv4')
 
-/**
- * Of IPv6 only global unicast is public, and of it not what carries or stands for other networks.
- */
+/** Only global unicast of IPv6 is public, without what carries or stands for other networks. */
 const globalUnicast = new BlockList()
 globalUnicast.addSubnet('2000::', 3, 'ipv6')
 for (const [network, bits] of [

@@ -57,7 +57,7 @@ export class Givers {
     })
   }
 
-  /** Of the first block, and of those behind it that came with it. */
+  /** The endpoint that gave the first block, and the last block that came with it. */
   #giverOf({ from, to }: BlockRange): { readonly to: number; readonly endpoint: string } {
     const given = this.#given.findLast(({ range }) => range.from <= from && from <= range.to)
     if (given) return { to: Math.min(to, given.range.to), endpoint: given.endpoint }

@@ -1,7 +1,7 @@
 /** What one caller may ask for in a minute, over all processes. */
 import type { AccessRule } from '#http/request/access.ts'
 
-/** Of one caller. */
+/** Searches of one caller. */
 const SEARCHES_PER_MINUTE = 600
 /** Messages, plans and each 64 KiB of them, of one caller. */
 const REQUESTS_PER_MINUTE = 600

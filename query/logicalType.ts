@@ -16,6 +16,6 @@ export interface RelationColumn {
   readonly type: LogicalType
   /** Bytes of every value, where all have as many. */
   readonly width?: number
-  /** Of `int`: stored in 16 bits, whose sums and products PostgreSQL keeps within 16. */
+  /** An `int` alone: stored in 16 bits, whose sums and products PostgreSQL keeps within 16. */
   readonly isSmall?: true
 }

@@ -2,8 +2,8 @@
  * What a user query answers, equal on both engines. The value table: integers up to 32 bits are
  * JSON numbers, wider ones decimal strings; exact numerics are strings without closing zeros behind
  * the point; timestamps are `YYYY-MM-DDTHH:MM:SSZ`, those of no zone the same without the Z, dates
- * `YYYY-MM-DD`; bytes are `0x` and lowercase hex; floats are numbers (`NaN` and the infinities strings); booleans, NULL, text and
- * JSON are themselves; arrays are arrays of these.
+ * `YYYY-MM-DD`; bytes are `0x` and lowercase hex; floats are numbers (`NaN` and the infinities
+ * strings); booleans, NULL, text and JSON are themselves; arrays are arrays of these.
  */
 
 import type { RangeSet } from '#ingest/range.ts'
@@ -98,7 +98,7 @@ export interface QueryEstimate {
 export interface QueryRequest {
   readonly chainId: number
   readonly sql: string
-  /** Of events and functions; each is a table of the query. */
+  /** Signatures of events and functions; each is a table of the query. */
   readonly signatures?: readonly string[]
   /** Rows at most; 1..10,000, of an export 1,000,000. */
   readonly limit: number

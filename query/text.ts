@@ -159,7 +159,7 @@ export function matchesNoBytes(pattern: string): boolean {
   return !fits || /[^0-9a-fx%_]/.test(text) || (rest.length === 0 && beginning.length < 2)
 }
 
-/** Of the first, the second and every further character. */
+/** What the first, the second and every further character may be. */
 const forms = [/0/, /x/, /[0-9a-f]/] as const
 
 export const noBytesProblem = "a pattern that no bytes match: as text they are '0x' and hex digits"

@@ -31,7 +31,7 @@ export interface LeaseHolder {
   readonly name: string
   /** Whether `other` was a process of this machine that has ended, and so renews nothing. */
   hasEnded(other: string): boolean
-  /** That a living `other` is a slip of the operator's; null where it may well be there. */
+  /** An error where a living `other` is an operator's mistake; null where it may well be there. */
   conflictWith(other: string): Error | null
 }
 

@@ -1,7 +1,8 @@
 /**
  * How much runs at once; the rest waits in a short queue, for a short time. A slot that becomes
  * free goes to the party that holds the fewest, so that one that asks for much waits behind others
- * that ask for little.
+ * that ask for little. Not p-queue: it gives a slot back when a running task's signal is aborted,
+ * though the engine still works on the statement, and it serves in the order of arrival.
  */
 
 import { failure } from '#errors.ts'

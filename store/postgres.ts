@@ -3,7 +3,11 @@ import pg from 'pg'
 import { failure, MillraceError } from '#errors.ts'
 import type { Logger } from '#telemetry.ts'
 
-/** Connections to Postgres, and the few ways they are used. */
+/**
+ * Connections to Postgres, and the few ways they are used: to index, to read lists, and for the
+ * service's own rows. Each way has a pool, so that whatever strangers make of one, the others are
+ * free.
+ */
 export interface Postgres {
   readonly pool: pg.Pool
   /**

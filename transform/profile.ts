@@ -38,8 +38,8 @@ export interface ChainProfile {
    */
   readonly unknownForkFrom?: number
   /**
-   * Whose senders are recovered besides the roots; absent, none are: what comes from our own
-   * archive was checked when it came.
+   * The transactions whose senders are recovered besides the roots; absent, none: what comes from
+   * our own archive was checked when it came.
    */
   readonly senders?: SenderSample
 }

@@ -15,7 +15,7 @@ import type { ProjectionName, StoredRow, TableName } from './tables.ts'
  * tables named, no others.
  */
 export function defineProjection<const Name extends TableName>(definition: {
-  /** Whose coverage the rows belong to. */
+  /** The coverage that the rows belong to. */
   readonly name: DerivedProjectionName
   readonly tables: readonly Name[]
   project(tx: ProjectedTransaction, rows: Pick<RowSinks, Name>): void

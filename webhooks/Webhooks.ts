@@ -218,7 +218,10 @@ export class Webhooks {
     return this.#sendNow(subscription, sent, signal)
   }
 
-  /** Sends what a delivery sent once more, at once; a success is one like any other. @throws DeliveryPendingError */
+  /**
+   * Sends what a delivery sent once more, at once; a success is one like any other. @throws
+   * DeliveryPendingError
+   */
   async retry(subscription: Subscription, delivery: DeliveryDetail, signal: AbortSignal): Promise<Tried> {
     if (delivery.status === 'pending') throw new DeliveryPendingError()
     const { message, eventId, type, envelope } = delivery

@@ -18,7 +18,7 @@ export interface LeasedOptions {
   readonly told?: (problem: string | null) => void
 }
 
-/** As long as a chain's writer has: a process that was killed is replaced after it. */
+/** Another process takes the work over at most so long after a kill. */
 const LEASE_MS = 15_000
 const RETRY_MS = 1_000
 

@@ -36,7 +36,7 @@ export function overQuota(refused: Refused, headers: Readonly<Record<string, str
   )
 }
 
-/** Whose quota it is, and the ways to a larger one, the nearest first. */
+/** The owner of the spent quota, and the ways to a larger one, the nearest first. */
 function waysOf({ caller, rule, sizes }: Refused): {
   readonly whose: string
   readonly more: QuotaTold['more']

@@ -1,7 +1,8 @@
 /**
  * Messages that people sign to sign in (EIP-4361). A message proves itself: its nonce ends with a
  * keyed digest of all else that it says, so that nothing is stored until somebody signs in, and a
- * message of which a character was changed is none of ours.
+ * message of which a character was changed is none of ours. A cookie that binds challenge and
+ * sign-in would do so too, but programs without cookies could not keep it.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createSiweMessage, parseSiweMessage } from 'viem/siwe'

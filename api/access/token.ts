@@ -1,7 +1,7 @@
 /**
- * Tokens: API keys and sessions. `svc_live_` or `svc_test_` (a sandbox key) or `svc_session_`, 40 random characters of base
- * 62 (238 bits), and 6 that check them, so that a mistyped or made-up token is refused without a look into the database,
- * and scanners find lost ones by their form:
+ * Tokens: API keys and sessions. `svc_live_` or `svc_test_` (a sandbox key) or `svc_session_`, 40
+ * random characters of base 62 (238 bits), and 6 that check them, so that a mistyped or made-up
+ * token is refused without a look into the database, and scanners find lost ones by their form:
  *
  *     svc_(live|test|session)_[0-9A-Za-z]{46}
  */

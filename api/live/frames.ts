@@ -1,5 +1,6 @@
 /**
- * The frames of a live stream. Every payload carries `ok`, because clients of the reference look at nothing else.
+ * The frames of a live stream. Every payload carries `ok`, because clients of the reference look at
+ * nothing else.
  *
  * | event       | payload                                         | meaning                                              |
  * | ----------- | ----------------------------------------------- | ---------------------------------------------------- |

@@ -1,6 +1,6 @@
 /**
- * Whose place among the live queries goes to somebody else, where there is no free one. A place is
- * taken from the party that holds the most, or, where all hold as few, after it was held for long.
+ * Which live query gives up its place where none is free: one of the party that holds the most, or,
+ * where all hold as few, one that was held for long.
  */
 import { everybody } from '#runtime/slots.ts'
 
@@ -37,7 +37,7 @@ export function placeToYield<Place extends HeldPlace>(
   )
 }
 
-/** Of those that the fewest watch, the first in the order. */
+/** The first in the order among those with the fewest watchers. */
 const least = <Place extends HeldPlace>(
   places: readonly Place[],
   order: (place: Place) => number,

@@ -73,7 +73,7 @@ const elements: Readonly<Record<ColumnKind, Omit<SchemaElement, 'name'>>> = {
 
 /** JSON of the rows of a group: some 4,000 rows, written within 50 ms. */
 const GROUP_BYTES_MIN = 1024 * 1024
-/** Of narrow rows, which take long for few bytes. */
+/** Rows that close a group too: narrow ones take long for few bytes. */
 const GROUP_ROWS_MIN = 20_000
 
 /** Rows that wait for their group, as the bytes they came in. */

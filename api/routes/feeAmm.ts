@@ -97,7 +97,7 @@ function reservesIn(answer: unknown): FeePoolRow['reserves'] {
   return typeof user === 'bigint' && typeof validator === 'bigint' ? { user, validator } : null
 }
 
-/** Of every TIP-20 token; fees are paid in no other. */
+/** Every TIP-20 token has them, and fees are paid in no other. */
 const DECIMALS = 6
 
 /** Less than nothing is in no pool: such a sum is not told. */

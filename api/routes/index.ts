@@ -49,7 +49,7 @@ import { webhookEndpoints } from './webhooks/index.ts'
 
 export { readDocumentExamples } from './service/documentExamples.ts'
 
-/** What main.ts gives the routes. */
+/** What the program gives the routes. */
 export interface RouteServices
   extends SystemServices,
     TransferServices,

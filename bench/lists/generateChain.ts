@@ -17,7 +17,7 @@ import { transfer } from '#transform/events/erc20.ts'
 import { type TableName, tables } from '#transform/tables.ts'
 
 export const txsPerBlock = 50
-/** Of each transaction: what it moves, and its fee. */
+/** A transaction moves something, and pays its fee. */
 const transfersPerTx = 2
 export const transfersPerBlock = txsPerBlock * transfersPerTx
 

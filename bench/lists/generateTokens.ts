@@ -12,7 +12,10 @@ import { quoteIdentifier, tip20Tokens } from '#store/sql.ts'
 
 const followers = [balancesProjection, tokensFold, feePoolsProjection]
 
-/** Of blocks 0 to `tip`. An account has what it was sent: what it spent came from elsewhere. */
+/**
+ * Tokens as of blocks 0 to `tip`. An account has what it was sent: what it spent came from
+ * elsewhere.
+ */
 export async function generateTokens(postgres: Postgres, schema: string, tip: number): Promise<void> {
   const s = quoteIdentifier(schema)
   for (const statement of [

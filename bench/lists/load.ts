@@ -11,7 +11,7 @@ export interface Load {
   readonly connections: number
   readonly seconds: number
   readonly headers?: Readonly<Record<string, string>>
-  /** Of every answer. Default 200. */
+  /** The status that every answer must have. Default 200. */
   readonly status?: number
 }
 

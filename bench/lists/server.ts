@@ -12,9 +12,9 @@ export interface Serving {
   readonly chainId: number
   /** Connections to Postgres. */
   readonly connectionsMax: number
-  /** Of the rival: what it answers at `/<index>`. */
+  /** What the rival answers at `/<index>`. */
   readonly rivals: readonly Rival[]
-  /** Of the API: with keys and quotas. */
+  /** Whether the API has keys and quotas. */
   readonly isGuarded?: boolean
 }
 
@@ -34,7 +34,7 @@ export interface Rival {
   readonly values: readonly (string | number | readonly string[])[]
   /** Planned for its values, as statements that join are; others are prepared once. */
   readonly planned: boolean
-  /** Whose list it is, where its items say so. */
+  /** The account of the list, where its items say so. */
   readonly account?: string
 }
 

@@ -25,7 +25,7 @@ export interface QueryAnswer {
 export interface QueryRequest {
   readonly sql: string
   readonly engine: Engine
-  /** Of events and functions; each is a table of the query. */
+  /** Signatures of events and functions; each is a table of the query. */
   readonly signatures?: readonly string[]
   /** Null takes the server's default. */
   readonly chainId: number | null

@@ -39,7 +39,7 @@ export interface CursorScope {
   readonly order: 'asc' | 'desc'
   /** Path and filter values; their order does not matter, missing ones do not count. */
   readonly filters: Readonly<Record<string, unknown>>
-  /** Whose list it is, where a list belongs to somebody. */
+  /** The list's owner, where a list belongs to somebody. */
   readonly owner: string | null
 }
 

@@ -2,12 +2,14 @@
  * The local chain used when RPC_URL is not set: anvil in Tempo mode, kept across our own restarts.
  *
  * What was measured on anvil 1.7.1 and decides the life cycle:
- * - on SIGINT and SIGTERM `--dump-state` writes blocks, transactions (0x76 too), receipts and state; loaded again, every
- *   block and receipt answers byte for byte as before, also with --prune-history (8,000 transactions: 55 MB, 1 s);
- * - with a dump interval, a SIGKILL brings the chain back some blocks short: a fork with the same genesis.
- * So there is no interval. A state file exists only after a clean end, is deleted once loaded, and means "all of it".
- * Our SIGKILL does not touch anvil: the next start attaches to it. If anvil itself was killed, the chain is lost and a
- * new generation begins, with another block 0.
+ * - on SIGINT and SIGTERM `--dump-state` writes blocks, transactions (0x76 too), receipts and
+ *   state; loaded again, every block and receipt answers byte for byte as before, also with
+ *   --prune-history (8,000 transactions: 55 MB, 1 s);
+ * - with a dump interval, a SIGKILL brings the chain back some blocks short: a fork with the same
+ *   genesis.
+ * So there is no interval. A state file exists only after a clean end, is deleted once loaded, and
+ * means "all of it". Our SIGKILL does not touch anvil: the next start attaches to it. If anvil
+ * itself was killed, the chain is lost and a new generation begins, with another block 0.
  */
 import { randomInt } from 'node:crypto'
 import { mkdir, rm, stat } from 'node:fs/promises'

@@ -54,7 +54,7 @@ export class Supervisor {
     this.#options = options
   }
 
-  /** Of the process running now; 0 when none is. */
+  /** The process running now; 0 when none is. */
   get pid(): number {
     return this.#process?.identity.pid ?? 0
   }

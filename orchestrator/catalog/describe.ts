@@ -19,7 +19,7 @@ export interface Description {
   readonly service: CatalogService
   /** An older service whose name looks the same. */
   readonly looksLike: string | null
-  /** Of the endpoints that are described; of one endpoint with what its last probes found. */
+  /** Health of the endpoints described; a single endpoint has what its last probes found. */
   readonly health: readonly EndpointHealth[]
 }
 

@@ -1,6 +1,8 @@
 /**
  * The sellers that come with the program, on loopback beside the dev chain: each asks for its money
- * by a challenge of its own, and works once it is paid.
+ * by a challenge of its own, and works once it is paid. x402 can be priced here and not paid: there
+ * is no second chain to settle on. They listen on a free port, so the source of the catalog that
+ * lists them may move its services, as no other may.
  */
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'

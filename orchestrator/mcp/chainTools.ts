@@ -16,7 +16,7 @@ export interface OwnRequest {
   readonly method: Endpoint<never>['method']
   readonly url: string
   readonly headers: IncomingHttpHeaders
-  /** Of the client behind it. */
+  /** Address of the client behind it. */
   readonly remoteAddress: string
   readonly body: string | null
   readonly signal: AbortSignal

@@ -25,6 +25,8 @@ import { nextActionOf, type Tool, type ToolCall, tools } from './tools.ts'
 export interface McpServices extends OrchestratorServices {
   /** Where people reach the service; null where nothing says so. */
   readonly publicOrigin: string | null
+  /** The program's own, which clients are told. */
+  readonly version: string
   /** Listed after those of the orchestrator. */
   readonly chainTools: readonly Tool[]
   /** Asks this server, for its chain data. */
@@ -68,7 +70,7 @@ function assertOwnOrigin(origin: string | undefined, host: string | undefined, o
 
 interface McpCall extends ToolCall {
   readonly services: McpServices
-  /** Of the request that the call came in. */
+  /** Sizes of the request that the call came in. */
   readonly survey: JsonSurvey
 }
 
@@ -111,7 +113,7 @@ async function ask(text: string, headers: HeaderValues, call: McpCall): Promise<
 
 function serverOf(call: McpCall, defects: unknown[]): Server {
   const server = new Server(
-    { name: 'millrace', version: '0.1.0' },
+    { name: 'millrace', version: call.services.version },
     { capabilities: { tools: {} }, instructions },
   )
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: toolsOf(call).map(listed) }))

@@ -24,7 +24,7 @@ import { type AskOwn, askChain, type ChainTool, inputOf, outputOf } from './chai
 
 export interface ToolCall extends Call {
   readonly services: OrchestratorServices & { readonly askOwn: AskOwn }
-  /** Of the message that the call came in. */
+  /** The message that the call came in, as access sees it. */
   readonly asking: AccessRequest
 }
 
@@ -135,7 +135,7 @@ const quoteTool: Tool = {
   run: async (input, call) => quotePlan.run(readCompletePlan(membersOf(input)['plan']), call.services, call),
 }
 
-/** Of the chain data of this server. */
+/** A tool that answers from this server's own chain data. */
 export function chainTool(definition: ChainTool): Tool {
   const { name, title, description } = definition
   return tool({

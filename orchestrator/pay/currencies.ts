@@ -58,7 +58,7 @@ export function multiplied(amount: bigint, factor: string): bigint {
   return ceilDivided(amount * BigInt(`${whole}${fraction}`), 10n ** BigInt(fraction.length))
 }
 
-/** Of numbers that are not negative. */
+/** Division of numbers that are not negative, rounded up. */
 const ceilDivided = (amount: bigint, by: bigint): bigint => (amount + by - 1n) / by
 
 /** Units as a decimal without closing zeros: 1500000 of 6 is 1.5. */

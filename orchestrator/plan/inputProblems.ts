@@ -13,7 +13,7 @@ export interface InputCheck {
   /** JSON pointers of what is not known yet. */
   readonly places: readonly string[]
   readonly path: Problem['path']
-  /** Of all nodes of a plan together: an input that takes more is not checked. */
+  /** Shared by all nodes of a plan: an input that takes more is not checked. */
   readonly budget: CheckBudget
 }
 

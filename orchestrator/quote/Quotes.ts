@@ -29,7 +29,7 @@ export interface QuotesOptions {
   readonly app: AppDatabase
   readonly egress: Pick<Egress, 'fetch'>
   readonly clock: Clock
-  /** Of calls of sellers. */
+  /** Bounds the calls of sellers made for a caller. */
   readonly allowance: Allowance
   readonly terms: QuoteTerms
   /** Origins where this very program answers, for nothing. */

@@ -24,7 +24,7 @@ export interface LivenessOptions {
   readonly app: AppDatabase
   readonly egress: LookOptions['egress']
   readonly clock: Clock
-  /** Of calls of sellers. */
+  /** Bounds the calls of sellers made for a caller. */
   readonly allowance: Allowance
   /** Origins where this very program answers. */
   readonly isOwn: (origin: string) => boolean

@@ -81,7 +81,7 @@ export class ProvisionalRules {
     else log.warn({ chainId, found }, 'what blocks of the chain prove was learned again')
   }
 
-  /** Of one endpoint alone only where nothing was learned at all and the others are gone. */
+  /** One endpoint alone may teach only where nothing was learned at all and the others are gone. */
   #mayLearn(): boolean {
     const { source, rules } = this.#options
     if (!isOneAlone(source)) return true

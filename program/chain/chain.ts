@@ -108,7 +108,7 @@ export class Chain {
     return this.#profile
   }
 
-  /** Of the rules, what one endpoint of several told alone. */
+  /** Rules that one endpoint of several told alone. */
   get provisional(): readonly LoosePart[] {
     return this.profile.checks === 'roots' ? this.#alone : []
   }

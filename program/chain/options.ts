@@ -63,7 +63,7 @@ export interface ChainLimits {
   readonly sealGapBlocks: number
   readonly leaseMs: number
   /**
-   * Of so many transactions the sender of one is recovered before it is stored; the audit recovers
+   * One in so many transactions has its sender recovered before it is stored; the audit recovers
    * all.
    */
   readonly sendersOneIn: number

@@ -19,7 +19,7 @@ export interface Writing {
   /** The same; blocks are asked of another endpoint than gave them to the lanes. */
   readonly otherSource: Source
   readonly pool: DecodePool
-  /** Of what nodes answer: some senders are recovered. */
+  /** Decodes what nodes answer: some senders are recovered. */
   readonly decode: Decode<EncodedBatch, RawRange>
   /** Batches between Postgres and ClickHouse. */
   readonly cache: BatchCache

@@ -14,7 +14,8 @@ import { type Config, readConfig } from '../config.ts'
 import { createStopSignal } from '../process/stopSignal.ts'
 import { chooseChain } from './chain/chooseChain.ts'
 import { catalogCommand } from './operator/catalogCommands.ts'
-import { devchainCommand, paymentsCommand } from './operator/paymentCommands.ts'
+import { devchainCommand } from './operator/devchainCommands.ts'
+import { paymentsCommand } from './operator/paymentsCommands.ts'
 
 interface Context {
   readonly config: Config

@@ -173,6 +173,6 @@ export const settings = {
   CONFIG: setting(
     text,
     '',
-    'A JSON file with several chains; replaces `RPC_URL`, `START_BLOCK`, `FINALITY_DEPTH` and `VERIFY`.',
+    '[A JSON file with several chains](#the-file-that-config-names); replaces `RPC_URL`, `RELAY_URL`, `RPC_METHODS`, `START_BLOCK`, `FINALITY_DEPTH` and `VERIFY`.',
   ),
 } as const satisfies Readonly<Record<string, Setting>>

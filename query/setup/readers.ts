@@ -7,10 +7,10 @@ import { viewDatabaseOf } from '#store/clickhouse/template.ts'
 import { prepareReaderUser } from '../clickhouse/readerUser.ts'
 import { prepareReaderRole, readerRoleName } from '../postgres/setup/roles.ts'
 
-/** Whose reader it is. */
+/** The reader of one store, on one engine. */
 export interface ReaderOf {
   readonly chainIds: readonly number[]
-  /** Of this store: a cluster may hold several. */
+  /** A cluster may hold several stores. */
   readonly storeUuid: string
   /** What the password is made of. */
   readonly key: string | Uint8Array

@@ -1,4 +1,7 @@
-/** Whose a service id is: the first URL's that had it, for good. */
+/**
+ * A service id belongs for good to the first URL that had it, so that no listing takes over the
+ * name in somebody's plan.
+ */
 import { sql, type Transaction } from 'kysely'
 import type { AppSchema } from '../tables.ts'
 import type { CatalogEntry } from './catalogEntries.ts'

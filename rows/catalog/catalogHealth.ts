@@ -1,6 +1,8 @@
 /**
  * How endpoints of the catalog are, as unpaid probes find them: what is due, what was found, and
- * the newest probes of each. What counts as a failure is the orchestrator's to say.
+ * the newest probes of each. What counts as a failure is the orchestrator's to say. Health stands
+ * beside a service and not in its document: an import replaces documents and must not forget
+ * failures.
  */
 import { sql } from 'kysely'
 import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
@@ -135,7 +137,7 @@ async function insertProbe(
       ORDER BY probed_at DESC OFFSET ${PROBES_KEPT - 1} LIMIT 1)`.execute(app)
 }
 
-/** Of some services, in the order of paths. */
+/** Health of some services' endpoints, in the order of paths. */
 export async function readHealth(app: AppDatabase, serviceIds: readonly string[]): Promise<EndpointHealth[]> {
   const rows = await app
     .selectFrom('app.catalog_health')

@@ -49,7 +49,9 @@ export interface ListedRealm {
   readonly serviceUrl: string
 }
 
-/** Of all services but those that imitate another, the oldest first; `limit` of them at most. */
+/**
+ * Realms of all services but those that imitate another, the oldest first; `limit` of them at most.
+ */
 export async function listRealms(app: AppDatabase, limit: number): Promise<ListedRealm[]> {
   const text = (member: string) => sql<string>`e.summary ->> ${sql.lit(member)}`
   return app

@@ -12,7 +12,7 @@ import type { Context } from './subscriptions.ts'
 /** A claim's time: longer than any attempt, with the wait for its turn. */
 export const CLAIM_MS = 60_000
 
-/** Whose events are waiting, and how many of them may be claimed. */
+/** A subscription whose events are waiting, and how many of them may be claimed. */
 export interface Wish {
   readonly webhookId: string
   readonly count: number
@@ -269,7 +269,7 @@ const deliverable = sql.raw(
   `w.status = 'active' AND w.deleted_at IS NULL AND (w.expires_at IS NULL OR w.expires_at > clock_timestamp())`,
 )
 
-/** Of the messages in \`claimed\`, with what their subscription says. */
+/** The messages in `claimed`, with what their subscription says. */
 const claimedRows = sql.raw(`
   SELECT c.id, c.webhook_id, w.owner, w.endpoint, w.chain_id, c.event_id, c.type, c.attempts, c.sequence, c.replay,
     c.block_num, c.block_hash, c.event_index, c.data, c.envelope, c.created_at, w.context, w.destination,

@@ -22,7 +22,7 @@ export interface TableCount {
 
 export interface AnalyticsTables {
   /**
-   * Of every table, also those that hold nothing of the range, in the order of
+   * Counts of every table, also of those that hold nothing of the range, in the order of
    * `analyticsTableNames`.
    */
   count(range: BlockRange): Promise<ReadonlyMap<TableName, TableCount>>

@@ -7,8 +7,8 @@ import type { BlockRange } from '#ingest/range.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 
 /**
- * Of the cache: beside what an insert is being made of there is room for what history commits until
- * it is done.
+ * Share of the cache that counts as crowded: beside what an insert is being made of there is room
+ * for what history commits until it is done.
  */
 const CROWDED_SHARE = 0.75
 

@@ -66,7 +66,7 @@ export interface AuditOptions extends VerifyOptions {
   /** Newest final block; -1 before it is known. */
   readonly finalized: () => number
   /**
-   * Whose work must not be held up: `head` lets nothing through, `history` only what is newly
+   * The work that must not be held up: `head` lets nothing through, `history` only what is newly
    * final.
    */
   readonly busy: () => 'head' | 'history' | null

@@ -69,8 +69,9 @@ export interface FoldTable<Columns extends FoldColumns = FoldColumns> {
   /** Rows have a column `life`: the blocks after which the state was this one. */
   readonly hasLife?: boolean
   /**
-   * Columns with a history of their own, by the name of its table (`<name>_history`): each of these has a row where one of its
-   * columns changed, and the history itself where another one did. Long values are so not repeated by every event.
+   * Columns with a history of their own, by the name of its table (`<name>_history`): each of these
+   * has a row where one of its columns changed, and the history itself where another one did. Long
+   * values are so not repeated by every event.
    */
   readonly apart?: Readonly<Record<string, readonly (keyof Columns & string)[]>>
 }
@@ -141,7 +142,10 @@ export function decodeEvents<Columns extends FoldColumns>(
   })
 }
 
-/** Reduces events over the states they start from. An event that leaves its entity as it was gives no change. */
+/**
+ * Reduces events over the states they start from. An event that leaves its entity as it was gives
+ * no change.
+ */
 export function reduceEvents<Columns extends FoldColumns>(
   events: readonly FoldEvent<FoldState<Columns>>[],
   states: ReadonlyMap<string, FoldState<Columns>>,

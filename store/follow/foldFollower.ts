@@ -130,7 +130,7 @@ interface LogRow {
   topic2: Buffer | null
   topic3: Buffer | null
   data: Buffer
-  /** Of this log and those before it. */
+  /** Bytes of this log and those before it. */
   data_bytes: string
 }
 

@@ -110,7 +110,7 @@ const isTold = (
 ): boolean =>
   (isMain && before === null) || columns.some((column) => (before?.[column] ?? null) !== after[column])
 
-/** Of each entity and block the last change, in their order. */
+/** The last change of each entity in each block, in their order. */
 function lastOfEachBlock<Columns extends FoldColumns>(
   changes: readonly FoldChange<Columns>[],
 ): readonly FoldChange<Columns>[] {
@@ -288,8 +288,8 @@ function textOf(value: unknown): string {
 }
 
 /**
- * Characters of one statement's rows: rows hold texts that anybody on the chain wrote, and a statement of all of them could be
- * longer than any string.
+ * Characters of one statement's rows: rows hold texts that anybody on the chain wrote, and a
+ * statement of all of them could be longer than any string.
  */
 const STATEMENT_CHARACTERS_MAX = 4 << 20
 

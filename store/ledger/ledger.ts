@@ -21,7 +21,7 @@ export interface ChainIdentity {
   /** What blocks of this chain do not prove; absent, nothing. */
   readonly loose?: readonly LoosePart[]
   /**
-   * Of this, what one endpoint of several told alone, until a second one tells it too; `header`
+   * What one endpoint of several told of this alone, until a second one tells it too; `header`
    * stands for the rule of headers.
    */
   readonly alone?: readonly LoosePart[]

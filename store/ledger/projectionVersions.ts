@@ -17,7 +17,10 @@ export interface OutdatedProjection {
   readonly missing: RangeSet
 }
 
-/** Of Postgres, whose rows ClickHouse's are made with. Empty for a chain that holds nothing yet. */
+/**
+ * Reads what is outdated in Postgres, of whose rows ClickHouse's are made. Empty for a chain that
+ * holds nothing yet.
+ */
 export async function readOutdated(client: Queryable, schema: string): Promise<OutdatedProjection[]> {
   const coverages = await readCoverages(client, schema, 'postgres')
   const held = coverages

@@ -4,9 +4,9 @@ import type { EncodedTables } from '#transform/batch.ts'
 import { tables as declared, type TableName, tableNames } from '#transform/tables.ts'
 
 /*
- * The constants were measured on three chains whose data have nothing in common: two recorded ones of 2,000 and 30,000
- * transactions, and one of 30,000 in which every address, topic, amount and hash is random. They held within a fifth on each
- * of them (the smallest, all first pages, aside).
+ * The constants were measured on three chains whose data have nothing in common: two recorded ones
+ * of 2,000 and 30,000 transactions, and one of 30,000 in which every address, topic, amount and hash
+ * is random. They held within a fifth on each of them (the smallest, all first pages, aside).
  */
 
 /** A row in its page, per byte of COPY tuple: a longer head, shorter lengths, a free tail. */

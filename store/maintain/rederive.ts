@@ -118,7 +118,7 @@ export async function rederiveRows(
   return names
 }
 
-/** Of large blocks the archive gives fewer than were asked for. */
+/** What is left of a piece: the archive gives fewer blocks than asked for where they are large. */
 const restOf = ({ range, chunkFrom }: Piece, done: number): Piece | null =>
   done < range.to ? { range: { from: done + 1, to: range.to }, chunkFrom } : null
 

@@ -149,7 +149,7 @@ async function readSwapping({ client, schema }: Source, places: readonly TxPlace
   return found.rows.map((row) => ({ blockNumber: row.block_num, txIndex: row.tx_idx }))
 }
 
-/** Of the places `$1`, `$2`. */
+/** Finds the transactions with a swap among the places `$1`, `$2`. */
 export const swappingStatement = (schema: string): string =>
   `SELECT DISTINCT block_num, tx_idx
    FROM unnest($1::bigint[], $2::int[]) AS asked (block_num, tx_idx)

@@ -265,7 +265,7 @@ async function withTotals(
 const current = (schema: string, standard: Standard): string =>
   relationOf(schema, standard === 'tip20' ? 'tip20_current' : 'erc20_current')
 
-/** Of every TIP-20. */
+/** Every TIP-20 has them. */
 const TIP20_DECIMALS = 6
 
 function tokenRow(row: Readonly<Record<string, unknown>>): TokenRow {

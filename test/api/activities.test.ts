@@ -48,7 +48,7 @@ const tokenOf = (data: ExpectedActivity['data']): string => Object(data['sourceT
 /** What an item says; its events are compared apart. */
 const withoutEvents = ({ events: _, ...item }: { readonly events?: unknown }) => item
 
-/** Who got tokens in a movement other than a fee. */
+/** Receivers of tokens in movements other than fees. */
 const recipientsOf = ({ events }: ActivityTx): readonly string[] =>
   events.filter(({ name }) => name === 'erc20.Transfer').map(({ args }) => args['to'])
 

@@ -177,7 +177,7 @@ describe('an installation that is still computing its order book', () => {
     const node: NodeReader = {
       ...silentNode,
       newest: async () => at,
-      // Of another block it knows nothing.
+      // It knows nothing of another block.
       ask: async (questions, _party, _signal, asked) =>
         questions.map(({ ask, args = [] }) =>
           asked === at || ask.name === 'getOrder' || args[0] === bookKey

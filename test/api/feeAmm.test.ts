@@ -109,7 +109,7 @@ describe('fee pools of the API', () => {
     const opened = await openWith(async (calls, at, signal) => {
       const answers = await honest(calls, at, signal)
       const [first, ...others] = answers
-      // Of the newest block the recorded node tells nothing; here, of one pool, something else.
+      // The recorded node tells nothing of the newest block; here, for one pool, something else.
       return first === null ? [`0x${'00'.repeat(31)}01${'00'.repeat(31)}01`, ...others] : answers
     }, node)
     const path = '/v1/fee-amm/pools?limit=200'

@@ -205,7 +205,7 @@ describe('live SQL', () => {
     for (const [id, skipped] of [
       ['nonsense', 0],
       ['c.12', 0],
-      // Of another database: nothing the client holds is sure.
+      // An id of another database: nothing the client holds is sure.
       ['p.999.31', tip + 1],
     ] as const) {
       const client = await connect(hashesSql, id)

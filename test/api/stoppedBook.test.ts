@@ -24,7 +24,7 @@ const inBlock = (...logs: WrittenTransaction['logs']): readonly WrittenTransacti
 const batches = batchesOf(
   writtenChain(recording, [
     inBlock(token(base, 'Base', 'BASE', pathUsd), pair(base, pathUsd), place(1n, base, 100n, false, 10)),
-    // Of an order that nobody placed.
+    // Fills of an order that nobody placed.
     inBlock(fill(1n, 10n, true), fill(9n, 1n, true)),
     inBlock(fill(1n, 20n, true)),
     inBlock(fill(1n, 5_000n, false)),

@@ -40,7 +40,7 @@ out.end()
 await written
 process.stdout.write(`${JSON.stringify({ atBlock: last, ...counts })}\n`)
 
-/** Of genesis only what is not zero. */
+/** Writes tokens; as of genesis only what is not zero. */
 async function writeTokens(
   { tokens, held }: Named,
   block: number,

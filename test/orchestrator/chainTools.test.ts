@@ -39,6 +39,7 @@ describe('chain data for agents', () => {
       ...api.services,
       ...demo.services,
       publicOrigin: null,
+      version: '1.2.3',
       chainTools,
       askOwn: askThrough(() => server.app),
     }
@@ -88,6 +89,7 @@ describe('chain data for agents', () => {
   }
 
   it('is listed behind the tools of services, by the endpoints’ own parameters', async () => {
+    expect(client.getServerVersion()).toEqual({ name: 'millrace', version: '1.2.3' })
     const { tools } = await client.listTools()
     expect(tools.slice(3).map(({ name }) => name)).toEqual(['query_chain', 'list_transfers', 'list_balances'])
     expect(tools.slice(3).map(({ inputSchema }) => inputSchema.required ?? [])).toEqual([

@@ -24,7 +24,7 @@ import { devProfile } from '../transform/ranges.ts'
 import type { IndexerTask } from './support/crashingIndexer.ts'
 
 const NODE_CHAIN_ID = 42_431
-/** Of 123 blocks: the head lane and history get about half each. */
+/** The chain has 123 blocks: the head lane and history get about half each. */
 const FINALITY = 60
 
 /** In an order in which each is reached by what the deaths before it have left to do. */

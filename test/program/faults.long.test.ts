@@ -14,9 +14,7 @@ const CATCH_UP_MS = 60_000
 const STOPPED_MS = 60_000
 const RSS_GROWTH_MAX = 300 * 1024 * 1024
 const WAITING_BLOCKS_MAX = 512
-/**
- * Of the pool that writes and the one that reads, with some to spare for those just being closed.
- */
+/** The pool that writes and the one that reads, with some to spare for those just being closed. */
 const CONNECTIONS_MAX = 48
 
 describe('a program whose machine fails it', () => {

@@ -1,6 +1,7 @@
-// Goal: how a chain's headers hash is learned from a block all endpoints agree on, whatever one of them answers, and looked
-// for again where it was unknown.
-// Method: a recorded block as several endpoints answer it; a real store that was opened with an unknown rule.
+// Goal: how a chain's headers hash is learned from a block all endpoints agree on, whatever one of
+// them answers, and looked for again where it was unknown.
+// Method: a recorded block as several endpoints answer it; a real store that was opened with an
+// unknown rule.
 import { afterAll, describe, expect, test } from 'vitest'
 import type { RawRange } from '#ingest/source.ts'
 import { type BlockRef, hash } from '#primitives.ts'

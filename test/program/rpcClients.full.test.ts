@@ -185,7 +185,7 @@ async function castFlow(amount: bigint): Promise<void> {
     BigInt((await cast('call', token, 'balanceOf(address)(uint256)', to)).split(' ')[0] ?? '')
   const before = await balance()
   const send = ['send', token, 'transfer(address,uint256)', to, String(amount), '--private-key', keyOf(7)]
-  // Of Ethereum's newest type, and of Tempo's own.
+  // One of Ethereum's newest type, and one of Tempo's own.
   const plain = JSON.parse(await cast(...send, '--json'))
   const own = JSON.parse(await cast(...send, '--json', '--tempo.fee-token', token))
   expect([plain.status, plain.type, own.status, own.type]).toEqual(['0x1', '0x2', '0x1', '0x76'])

@@ -63,7 +63,7 @@ class Bench {
     const watch = new RuleWatch({
       source: {
         answering: names.length,
-        // Of an endpoint's status the head is looked at alone.
+        // The head alone is looked at.
         endpoints() {
           return names.slice(0, this.answering).map((name) => ({ name, head: HEAD }) as EndpointStatus)
         },

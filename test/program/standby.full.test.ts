@@ -102,7 +102,7 @@ describe('a standby', () => {
     const { rows } = await client.query<{ tip: string }>(`SELECT tip FROM chain_${CHAIN}.lanes`)
     return Number(rows[0]?.tip)
   }
-  /** Who committed the newest block. */
+  /** The process that committed the newest block. */
   const writer = async () => {
     const { rows } = await client.query<{ who: string }>(
       'SELECT who FROM public.writers ORDER BY seq DESC LIMIT 1',

@@ -149,7 +149,7 @@ interface Owner {
   close(): void
 }
 
-/** Who is told of alarms. */
+/** A receiver of alarms. */
 async function openOwner(): Promise<Owner> {
   const alarms: string[] = []
   const server = createServer(async (request, response) => {

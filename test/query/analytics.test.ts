@@ -1,6 +1,6 @@
 // Goal: each of the eighteen analytics tables of the contract, and the two beyond it, holds exactly
-// what follows from the node's raw answers up to the horizon. Method: a recorded chain in ClickHouse up to what is final,
-// and a reducer that knows only viem.
+// what follows from the node's raw answers up to the horizon. Method: a recorded chain in
+// ClickHouse up to what is final, and a reducer that knows only viem.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { relationsOf } from '#query/relations/views.ts'
 import { type ChainApi, openChainApi } from '../api/support/chainApi.ts'

@@ -144,7 +144,7 @@ describe.each(['postgres', 'clickhouse'] as const)('limits on %s', (name) => {
     await ask('a', 5 * MINUTE_MS)
     const refusal = await ask('a').catch((error: unknown) => error)
     expect(refusal).toMatchObject({ code: 'sql_allowance', status: 429 })
-    // Of nineteen minutes a quarter of the last five came back; a minute too many needs four.
+    // A quarter of the last five minutes of nineteen came back; a minute too many needs four.
     const { retryMs = 0 } = refusal as UserQueryError
     expect(Math.round(retryMs / MINUTE_MS)).toBe(11)
     await ask('a', 0, 100)

@@ -11,7 +11,7 @@ import { randomNames } from './randomNames.ts'
 export interface Resolution {
   /** Statements that passed the gate. */
   readonly passed: number
-  /** Of them, those that Postgres takes too. */
+  /** Those of them that Postgres takes too. */
   readonly resolved: number
   /** Statements that call what their text does not call. */
   readonly escaped: readonly string[]

@@ -178,7 +178,7 @@ const renamed = (transactions: readonly JsonObject[]): readonly JsonObject[] =>
  */
 const isSenderTold = (block: JsonObject): boolean => Number(block['number']) % 2 === 0
 
-/** Of another account, and the receipt agrees with the transaction. */
+/** The sender is another account, and the receipt agrees with the transaction. */
 const stolen = (item: JsonObject): JsonObject => ({ ...item, from: `0x${'5'.repeat(40)}` })
 
 function withLogs(receipt: JsonObject, change: (log: JsonObject) => JsonObject): JsonObject {

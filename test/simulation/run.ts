@@ -2,9 +2,9 @@
  * Simulations from the command line: `node test/simulation/run.ts --seeds 2000 --from 1`, `--seed
  * 17 --trace` to read one, `--bugs 500` for the bug bank; `--stale` for caches and long absences,
  * `--liar` for one endpoint of two that never stops lying, `--wrong` for one of another chain,
- * `--pruned` for a node without old blocks behind the only address, `--forked` for numbers of T12, `--clients` for
- * what the RPC door tells, `--outages` for long downtimes,
- * `--away` for 2,000 blocks during which nobody indexes.
+ * `--pruned` for a node without old blocks behind the only address, `--forked` for numbers of T12,
+ * `--clients` for what the RPC door tells, `--outages` for long downtimes, `--away` for 2,000
+ * blocks during which nobody indexes.
  */
 import { parseArgs } from 'node:util'
 import { makeBodies, makeForkedBodies, mostlyEmpty } from './bodies.ts'

@@ -1,6 +1,6 @@
 /**
- * Who may write, and from where: leases and the opening of the chain over the simulated Postgres
- * (rows/leases.ts, ledger.ts).
+ * Leases and the opening of the chain over the simulated Postgres: which process may write, and
+ * from where (rows/leases.ts, ledger.ts).
  */
 
 import { type BlockRange, blockCount, difference } from '#ingest/range.ts'

@@ -314,7 +314,7 @@ class Simulation {
   }
 }
 
-/** Of the only endpoint finality is believed, and what nothing proves. */
+/** An only endpoint is believed in what it calls final, and in what nothing proves. */
 const believable = ({ nodes, loneLies }: Swarm) =>
   nodes > 1 ? loneLies : loneLies.filter((lie) => /^L2[14]/.test(lie))
 

@@ -108,7 +108,7 @@ describe('plans of feeds and of a token’s transactions', () => {
   ]
   test.each(cases)('transactions of %s', async (_, filters) => {
     const of = await filters()
-    // Who paid for a deposit is looked up deposit by deposit: the few there are bound it.
+    // The payer of a deposit is looked up deposit by deposit: the few there are bound it.
     const depositsRead = of.feePayer || of.feeToken ? 2 * (await countDeposits(of.token)) : 0
     for (const place of places)
       for (const order of ['desc', 'asc'] as const)

@@ -1,5 +1,7 @@
-// Goal: what anybody writes with a token of their own stops no projection and bounds what each event costs.
-// Method: logs of thousands of admin grants and of very long texts beside the recorded chain's own, in a real store.
+// Goal: what anybody writes with a token of their own stops no projection and bounds what each
+// event costs.
+// Method: logs of thousands of admin grants and of very long texts beside the recorded chain's own,
+// in a real store.
 import {
   encodeAbiParameters,
   encodeEventTopics,

@@ -1,7 +1,8 @@
-// Goal: the history of a token grows by what its events change, whatever else the token says of itself, and tells the token
-// exactly as of each block, also after all of it was taken back.
-// Method: a token with the longest texts there are, and thousands of changes of one attribute after the other in a real store;
-// expectations are what was written, and sizes are what Postgres tells of the tables on disk.
+// Goal: the history of a token grows by what its events change, whatever else the token says of
+// itself, and tells the token exactly as of each block, also after all of it was taken back.
+// Method: a token with the longest texts there are, and thousands of changes of one attribute after
+// the other in a real store; expectations are what was written, and sizes are what Postgres tells
+// of the tables on disk.
 import type { Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemRuntime } from '#runtime/runtime.ts'
@@ -41,7 +42,7 @@ const shown = (newLogoURI: string): WrittenLog =>
 const CHANGES = 2_000
 const changesOf = (make: (nth: number) => WrittenLog): WrittenLog[] =>
   Array.from({ length: CHANGES }, (_, nth) => make(nth))
-/** Of each block what is written, and the token after it. */
+/** What each block writes, and the token after it. */
 const written: readonly {
   readonly at: number
   readonly what: string

@@ -34,7 +34,7 @@ function arbitraryType(depth: number): fc.Arbitrary<Omit<AbiParameter, 'name'>> 
   )
 }
 
-/** Of different lengths, so that the order of JSON keys is not theirs. */
+/** Names of different lengths, so that the order of JSON keys is not theirs. */
 const names = ['amount', 'to', 'key', 'extraData']
 
 /** An event with up to six parameters, named `p0`, `p1` and so on, up to three of them indexed. */

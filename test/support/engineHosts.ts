@@ -40,7 +40,7 @@ export interface Engines {
 export const FIRST_CHAIN_ID = 990_000_000
 /** How many chains one run may ask for: each is a grant written before the engine starts. */
 export const CHAINS_MAX = 500
-/** Of the recording that whole programs index in tests. */
+/** The recording that whole programs index in tests has it. */
 const RECORDED_CHAIN_ID = 42_431
 
 export function startEngines(): Promise<Engines> {

@@ -13,7 +13,7 @@ export interface Received {
 export interface Receiver {
   readonly url: (path?: string) => string
   readonly received: Received[]
-  /** Of a path, in the order of their arrival. */
+  /** Requests for a path, in the order of their arrival. */
   readonly at: (path: string) => Received[]
   /** Answers requests from now on; the status, or the whole answer. */
   answer: (respond: (received: Received, response: ServerResponse) => number | undefined) => void

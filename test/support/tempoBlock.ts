@@ -94,7 +94,7 @@ function receiptsOf(transactions: readonly TempoTransaction[]): JsonObject[] {
   })
 }
 
-/** Of Ethereum's header, in the order it is hashed. */
+/** Fields of Ethereum's header, in the order it is hashed. */
 function headerOf(
   { number, parentHash, timestamp, miner, stateGas = 0n }: TempoPlace,
   transactions: readonly TempoTransaction[],

@@ -89,7 +89,7 @@ describe('decode pool', () => {
     })
     const { range } = await pool.decode(rawOf(first()), undefined, everySender)
     expect(range).toEqual(first().range)
-    // Of our own archive none are: it was looked at when it came.
+    // None is recovered for our own archive: it was looked at when it came.
     expect((await pool.decode(rawOf(first(), lie()))).range).toEqual(first().range)
   })
 

@@ -154,7 +154,7 @@ test.each([
   expect(blockRow(block, []).timestamp_ms).toBe(expected)
 })
 
-// Of every column, so that a new one is looked at too.
+// Every column, so that a new one is looked at too.
 test.each(tableNames)('%s refuses what a column of numbers does not hold', (name) => {
   const [row] = fc.sample(arbitraryRow(tables[name]), { numRuns: 1, seed: 4217 })
   for (const { name: column, type } of tables[name].columns) {

@@ -70,9 +70,9 @@ export interface Movement {
   /** Account that got the tokens in the end: behind a virtual address, its master. */
   readonly to: Address
   readonly amount: bigint
-  /** Of the log that tells most about it: TransferWithMemo, Mint and Burn before Transfer. */
+  /** Index of the log that tells most about it: TransferWithMemo, Mint and Burn before Transfer. */
   readonly logIndex: number
-  /** Of its Transfer: what a list of transfers knows it by. */
+  /** Index of its Transfer: what a list of transfers knows it by. */
   readonly transferLogIndex: number
   readonly memo: Hash | null
   /** The virtual address (TIP-1022) the tokens were sent to, when there was one. */
@@ -90,7 +90,7 @@ export interface HeldStep {
 }
 
 export interface Finding {
-  /** Of the log the activity is named after. */
+  /** Index of the log the activity is named after. */
   readonly logIndex: number
   /** Instead of the activity's own: one of its `otherTitles`. */
   readonly title?: string | undefined

@@ -31,8 +31,8 @@ export function markHeld(movements: Movement[], logs: readonly LogFacts[]): void
 }
 
 /**
- * Whose tokens were held, claimed by another or burned sees that it happened. Nothing moved from or
- * to such an account, so that it is no transfer of its own, and no other type says what it is.
+ * An account whose tokens were held, claimed by another or burned sees that it happened. Nothing
+ * moved from or to it, so that it is no transfer of its own, and no other type says what it is.
  */
 export const heldElsewhere = defineActivity({
   type: 'unknown',

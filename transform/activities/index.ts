@@ -1,6 +1,7 @@
 /**
  * Every activity. The order is the precedence of headlines: the first that finds something names
- * the transaction.
+ * the transaction. Nonces and witnesses, which every transaction of a nonce lane or of a witnessed
+ * key logs, name only one that did nothing else: such accounts would see no payment in their feed.
  */
 import type { Activity } from './activity.ts'
 import { approval } from './approvals.ts'

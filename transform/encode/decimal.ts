@@ -11,7 +11,7 @@ export const GROUPS_MAX = 20
 export const DECIMAL_BYTES_MAX = 79
 
 const BASE = 10_000
-/** Of two groups. */
+/** Base of two groups. */
 const PAIR_BASE = BASE * BASE
 /** Upper half of what a number holds exactly. */
 const SAFE_HIGH_MAX = 0x1f_ffff

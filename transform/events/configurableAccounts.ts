@@ -21,14 +21,14 @@ export const accountUpgraded = defineEvent({
   title: 'Account upgraded',
 })
 
-/** Of development builds. */
+/** Emitted by development builds. */
 export const multisigInitialized = defineEvent({
   signature: 'event MultisigInitialized(address indexed account)',
   emittedBy: configurableAccountsAddress,
   title: 'Multisig initialized',
 })
 
-/** Of development builds. */
+/** Emitted by development builds. */
 export const multisigConfigUpdated = defineEvent({
   signature:
     'event MultisigConfigUpdated(address indexed account, uint8 threshold, (address owner, uint8 weight)[] owners)',
@@ -36,7 +36,7 @@ export const multisigConfigUpdated = defineEvent({
   title: 'Multisig config updated',
 })
 
-/** Of later development builds: which version of the configuration of which account. */
+/** Emitted by later development builds: which version of the configuration of which account. */
 export const multisigConfigVersioned = defineEvent({
   signature:
     'event MultisigConfigUpdated(address indexed account, bytes32 salt, uint64 version, uint8 threshold, (address owner, uint8 weight)[] owners)',

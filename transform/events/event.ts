@@ -22,8 +22,8 @@ export function defineEvent<const Signature extends string>(declaration: {
    */
   readonly signature: Signature
   /**
-   * Whose logs these are; without it any contract's. A look-alike emitted elsewhere is not this
-   * event.
+   * The contracts that emit it; without them any contract's logs are. A look-alike emitted
+   * elsewhere is not this event.
    */
   readonly emittedBy?: Address | ((emitter: Address) => boolean)
   /** What an activity feed calls it. */

@@ -42,7 +42,7 @@ export const validatorOwnershipTransferred = defineEvent({
   title: 'Validator ownership transferred',
 })
 
-/** Of the contract; any ownable contract emits the same event. */
+/** Emitted by this contract; any ownable contract emits the same event. */
 export const ownershipTransferred = defineEvent({
   signature: 'event OwnershipTransferred(address indexed oldOwner, address indexed newOwner)',
   emittedBy: validatorConfigAddress,

@@ -18,7 +18,7 @@ export const zoneCreatedWithMessenger = defineEvent({
   title: 'Zone created',
 })
 
-/** Of the native factory, since T10; any ownable contract emits the same event. */
+/** Emitted by the native factory, since T10; any ownable contract emits the same event. */
 export const zoneFactoryOwnershipTransferred = defineEvent({
   signature: 'event OwnershipTransferred(address indexed previousOwner, address indexed newOwner)',
   emittedBy: zoneFactoryAddress,

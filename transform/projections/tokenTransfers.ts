@@ -64,7 +64,7 @@ export function findMemos(logs: readonly LogFacts[]): ReadonlyMap<number, Memo> 
 
 export interface Memo {
   readonly memo: Hash
-  /** Of the log that told it. */
+  /** Index of the log that told it. */
   readonly logIndex: number
 }
 

@@ -1,4 +1,7 @@
-/** Disables paused subscriptions that keep more than they may. Nothing is lost unsaid: their owner is told from which block on. */
+/**
+ * Disables paused subscriptions that keep more than they may. Nothing is lost unsaid: their owner
+ * is told from which block on.
+ */
 import type { AppDatabase } from '#rows/database.ts'
 import { overfullBacklogs } from '#rows/webhooks/backlogs.ts'
 import type { Disabled } from '#rows/webhooks/outcomes.ts'

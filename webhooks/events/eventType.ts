@@ -72,7 +72,7 @@ export interface PieceChain {
 
 export interface EventPlace {
   readonly blockNumber: number
-  /** Of the log, of the transaction, or 0. */
+  /** Index of the log, of the transaction, or 0. */
   readonly index: number
 }
 

@@ -1,4 +1,7 @@
-/** token:transfer: a movement of a standard token; of any ERC-20 where the chain has no standard of its own. */
+/**
+ * token:transfer: a movement of a standard token; of any ERC-20 where the chain has no standard of
+ * its own.
+ */
 import { address as toAddress } from '#primitives.ts'
 import type { StoredRow } from '#store/read/lists/row.ts'
 import { isTip20 } from '#transform/addresses.ts'

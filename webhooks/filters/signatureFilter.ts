@@ -140,7 +140,7 @@ function kindOf({ type, isIndexed }: SignatureParameter, path: readonly string[]
   }
 }
 
-/** Of event arguments, which may be negative: decimal, or a quantity. */
+/** Arguments of events, which may be negative: decimal, or a quantity. */
 const integer: Kind = {
   isNumber: true,
   read: (given, path) => {

@@ -47,7 +47,7 @@ export interface Progress {
 /** What a replay would send. */
 export interface Rehearsal {
   readonly count: number
-  /** Of the first events, as texts. */
+  /** The first events, as texts. */
   readonly envelopes: readonly string[]
   /** The last block that was counted; null for failed deliveries. */
   readonly countedTo: number | null

@@ -1,4 +1,9 @@
-/** GET /feed/{chainId}/latest-block and /feed/{chainId}/events. */
+/**
+ * GET /feed/{chainId}/latest-block and /feed/{chainId}/events. The feed has no place of its own:
+ * its last block is the lower of finality and what the order book holds, read in the snapshot of
+ * the rows, so that a range once told never changes. What cannot be told is an error that names it,
+ * since an aggregator takes a short list for a whole one.
+ */
 import { formatUnits, getAddress } from 'viem/utils'
 import { endpoint, notValid } from '#http/endpoint.ts'
 import { rangeInvalid } from '#http/request/bounds.ts'
@@ -98,7 +103,7 @@ export function feedRange({ fromBlock, toBlock }: RangeFilters, mark: number): F
   return { from, to }
 }
 
-/** Of every TIP-20 token, and nothing else is traded. */
+/** Every TIP-20 token has them, and nothing else is traded. */
 const DECIMALS = 6
 /** Ticks are hundred-thousandths. */
 const PRICE_DECIMALS = 5

@@ -1,6 +1,5 @@
 /**
- * GET /status: where every chain stands, in both stores. The shape is here; main.ts gives what
- * fills it.
+ * GET /status: where every chain stands, in both stores. The shape is here; the program fills it.
  */
 
 import { endpoint } from '#http/endpoint.ts'

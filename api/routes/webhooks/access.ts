@@ -56,7 +56,7 @@ export async function enabledFor(
   return operations
 }
 
-/** Whose webhooks are meant, and on which chains a key reaches them. */
+/** The organization that is meant, and the chains on which a key reaches its webhooks. */
 export interface Holder {
   readonly org: string
   readonly caller: ChainCaller

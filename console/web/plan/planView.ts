@@ -53,7 +53,7 @@ export class PlanView {
     this.#changed()
   }
 
-  /** Of the demo's sellers, where they run. */
+  /** Offers a plan of the demo's sellers, where they run. */
   async offerExample(): Promise<void> {
     if (this.#looked) return
     this.#looked = true

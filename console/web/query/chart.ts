@@ -17,7 +17,7 @@ export interface ChartOptions {
 
 /** Colours as a canvas takes them. */
 export interface Inks {
-  /** Of the lines and bars, in their order. */
+  /** One for each line or row of bars, in their order. */
   readonly series: readonly string[]
   readonly fill: string
   readonly line: string

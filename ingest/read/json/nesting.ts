@@ -1,6 +1,7 @@
 /**
- * How deep lists and objects of a node's answer may stand in each other. What is stored is read again by parsers that call
- * themselves at each level, and a few thousand levels, of a field that nobody knows, would be stored and never read.
+ * How deep lists and objects of a node's answer may stand in each other. What is stored is read
+ * again by parsers that call themselves at each level, and a few thousand levels, of a field that
+ * nobody knows, would be stored and never read.
  */
 
 /** Levels of one value; blocks of any chain have fewer than ten. */

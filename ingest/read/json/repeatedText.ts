@@ -7,10 +7,10 @@ import type { JsonCursor } from './jsonCursor.ts'
  */
 export class RepeatedText {
   readonly #text: string
-  /** Of the first one, with its quotes. */
+  /** Where the first one stands, with its quotes. */
   #place = -1
 
-  /** Of two characters at least, without what JSON escapes. */
+  /** @param text two characters at least, without what JSON escapes */
   constructor(text: string) {
     this.#text = text
   }

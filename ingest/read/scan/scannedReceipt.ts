@@ -44,7 +44,7 @@ export class ScannedLog {
   readonly bytes: ByteBuffer
   readonly emitter: BytesAt
   readonly topicCount: number
-  /** Of the first topic; the others follow. */
+  /** Place of the first topic; the others follow. */
   readonly topicsAt: BytesAt
   /** Sized (`ByteBuffer.sizeAt`). */
   readonly dataAt: BytesAt

@@ -33,7 +33,7 @@ export interface BytesAllowance {
 
 /** Bounds of a call that every endpoint is asked. */
 export interface CallEachBounds {
-  /** Of each answer. */
+  /** Bound of each answer. */
   readonly bytesMax: number
   readonly signal?: AbortSignal
 }

@@ -29,7 +29,10 @@ const QUARANTINE_MS_MAX = 120_000
 export const GONE_MS = 180_000
 /** A pause without a Retry-After. */
 const RATE_PAUSE_MS = 500
-/** An endpoint whose blocks' own bytes are missing, or prove no more than JSON, is not asked for them so long. */
+/**
+ * An endpoint whose blocks' own bytes are missing, or prove no more than JSON, is not asked for
+ * them so long.
+ */
 const ENCODED_PAUSE_MS = 600_000
 /** No gateway mends credentials faster than a person does. */
 const UNAUTHORIZED_MS = 60_000

@@ -72,7 +72,7 @@ export class RangeFetch {
   readonly #options: RangeFetchOptions
   readonly #held: HeldBlocks
   #bytesPerBlock: number | null = null
-  /** Of the answer that had the most. */
+  /** The most blocks one answer held. */
   #blocksAnswered = 0
   #requests = 0
   #hedges = 0

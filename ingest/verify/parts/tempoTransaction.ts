@@ -143,7 +143,7 @@ function ownersText(signature: string): string | null {
   return isOther ? malformed : `0x05${signature.slice(2)}`
 }
 
-/** Of the text of 64 bytes; with a tag before them they are a secp256k1 signature. */
+/** The text of 64 bytes; with a tag before them they are a secp256k1 signature. */
 const SECP256K1_DIGITS = 2 + 2 * 64
 
 function primitiveText(signature: Loose): string | null {

@@ -1,6 +1,6 @@
 /**
- * Whose transaction it is, by its signature. The bytes of a transaction are proved by its block's
- * root, and the signature is among them; `from` is not, it is what the node made of them.
+ * The account that signed a transaction. Its block's root proves a transaction's bytes, and the
+ * signature is among them; `from` is not, it is what the node made of them.
  */
 
 import type { Hex } from '#primitives.ts'

@@ -7,7 +7,7 @@ export class SenderRefutedError extends failure('SenderRefutedError', 'sender_re
   readonly txIndex: number
   /** What the node says. */
   readonly told: Hex
-  /** Whose signature it is; null when it is nobody's. */
+  /** The account that signed; null when the signature is nobody's. */
   readonly recovered: Hex | null
 
   constructor(blockNumber: number, txIndex: number, told: Hex, recovered: Hex | null) {

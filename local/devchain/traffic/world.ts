@@ -25,7 +25,7 @@ export interface World {
   readonly issuer: Party
   readonly makers: readonly Party[]
   readonly sponsors: readonly Party[]
-  /** Whom blocks name as miner. */
+  /** Named as miners by blocks. */
   readonly validators: readonly Party[]
   /** Deploys the contracts, in the order of `contracts`. */
   readonly deployer: Party
@@ -40,7 +40,7 @@ export interface World {
   /** Base and quote of the markets the setup opens. */
   readonly pairs: readonly (readonly [base: Hex, quote: Hex])[]
   readonly contracts: Contracts
-  /** Of the issuer, whose proof of work (32 bits, TIP-1022) is known. */
+  /** The issuer's, whose proof of work (32 bits, TIP-1022) is known. */
   readonly virtualMaster: { readonly salt: Hex; readonly id: Hex }
 }
 

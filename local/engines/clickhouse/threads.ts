@@ -11,7 +11,7 @@ export interface ThreadLimits {
   /** Queries that run at the same time. */
   readonly threadsMax: number
   /**
-   * Of these, how many may be the restricted reader's, so that users never keep the indexer from
+   * How many of these the restricted reader may take, so that users never keep the indexer from
    * writing.
    */
   readonly readerThreadsMax: number

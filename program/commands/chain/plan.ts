@@ -68,8 +68,8 @@ const PLACES = 40
  */
 const PLACE_BLOCKS = 4
 /**
- * Of Postgres, until queryable, on two cores: the dense chain of bench/README.md had 1.1 million in
- * 15.9 s, rounded down.
+ * Rows that Postgres takes until they are queryable, on two cores: the dense chain of
+ * bench/README.md had 1.1 million in 15.9 s, rounded down.
  */
 const ROWS_PER_SECOND = 60_000
 /** Requests in flight of a backfill, against one of the sample. */

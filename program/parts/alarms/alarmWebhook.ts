@@ -31,7 +31,7 @@ export interface AlarmWebhookOptions {
   readonly url: string
   /** The login of the address, as a header has it. */
   readonly authorization?: string | null
-  /** Of `whsec_…`, decoded. */
+  /** The bytes of `whsec_…`. */
   readonly secret: Uint8Array
   readonly runtime: Pick<Runtime, 'clock' | 'random'>
   readonly log: Logger

@@ -1,9 +1,7 @@
-/** Whom payments are attributed to: the operator's list, then the catalog's realms. */
-
+/** Names of payments' receivers: the operator's list, then the realms of the catalog. */
 import { messageOf } from '#errors.ts'
 import { readRealmNames } from '#orchestrator/catalog/realmNames.ts'
-import type { AttributedService } from '#present/memo.ts'
-import { type AttributionNames, attributionNames } from '#present/memo.ts'
+import { type AttributedService, type AttributionNames, attributionNames } from '#present/memo.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'

@@ -12,6 +12,7 @@ import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { importShipped } from '#orchestrator/shipped.ts'
 import { Liveness } from '#orchestrator/verify/Liveness.ts'
 import { Verifier } from '#orchestrator/verify/Verifier.ts'
+import program from '#package.json' with { type: 'json' }
 import { appDatabase } from '#rows/database.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
@@ -54,6 +55,7 @@ export function openOrchestrator(
       isOwn,
     }),
     publicOrigin: config.access.publicUrl?.origin ?? null,
+    version: program.version,
   }
 
   const run = async (address: string, signal: AbortSignal): Promise<void> => {

@@ -18,7 +18,7 @@ export interface WebhookReport {
   }[]
   /** Null before it was ever counted. */
   readonly pending: Pending | null
-  /** Of this process, since its start. */
+  /** Counted in this process, since its start. */
   readonly attempts: { readonly succeeded: number; readonly failed: number }
   readonly problem: string | null
 }

@@ -53,7 +53,7 @@ export interface OpenedWebhooks {
   readonly notes: readonly string[]
   /** How they stand. */
   readonly watch: WebhookWatch
-  /** Of each stream of a chain, why it does not move, or null. */
+  /** The streams of a chain, each with why it does not move, or null. */
   problemsOf(chainId: number): readonly { readonly stream: Stream; readonly problem: string | null }[]
   /** Matches and sends until aborted. */
   run(signal: AbortSignal): Promise<void>

@@ -34,7 +34,9 @@ export interface Scope {
   /** The select list's own names, where no column has the name. */
   readonly findAlias: (name: string) => Compiled | undefined
   readonly windows: ReadonlySet<string>
-  /** Of the query around an EXISTS; its columns are seen where this one has none of the name. */
+  /**
+   * Scope of the query around an EXISTS; its columns are seen where this one has none of the name.
+   */
   readonly outer: Scope | undefined
 }
 

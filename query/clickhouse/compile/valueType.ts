@@ -16,32 +16,35 @@ export interface ValueType {
   readonly scalar: Scalar
   /** An array, at any depth, of the scalar. */
   readonly isArray: boolean
-  /** Of whole numbers: never below zero. Absent where that is not known. */
+  /** Whole numbers alone: never below zero. Absent where that is not known. */
   readonly isUnsigned?: true
-  /** Of `int`: PostgreSQL's smallint. */
+  /** An `int` alone: PostgreSQL's smallint. */
   readonly isSmall?: true
   /**
-   * Of whole numbers: counted by a function that PostgreSQL does not have, and divided as this engine
-   * divides.
+   * Whole numbers alone: counted by a function that PostgreSQL does not have, and divided as this
+   * engine divides.
    */
   readonly isOwn?: true
-  /** Of arrays: of arrays. */
+  /** An array alone: its elements are arrays. */
   readonly isNested?: true
-  /** Of arrays: PostgreSQL's is NULL where this one has no element. */
+  /**
+   * An array alone: PostgreSQL's is NULL where this one has no element, since the engine has no
+   * array that is NULL. What is asked of it, shown of it or ordered by it takes the empty one for NULL.
+   */
   readonly isAbsentWhenEmpty?: true
   /**
    * Digits behind the point: of a decimal those it is stored with, of a whole number those it was
    * written with.
    */
   readonly scale?: number
-  /** Of times: what a clock in some zone shows, PostgreSQL's `timestamp` without a zone. */
+  /** Times alone: what a clock in some zone shows, PostgreSQL's `timestamp` without a zone. */
   readonly isLocal?: true
-  /** Of bytes: how many every value has. */
+  /** Bytes alone: how many every value has. */
   readonly width?: number
   /** The same of bytes that were put into a String: for refusals alone, since the engine pads them. */
   readonly chosenWidth?: number
   /**
-   * Of bytes: the engine holds them in a String; one of fixed length equals its beginning, where
+   * Bytes alone: the engine holds them in a String; one of fixed length equals its beginning, where
    * zeros follow.
    */
   readonly isVarying?: true

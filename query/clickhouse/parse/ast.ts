@@ -50,7 +50,7 @@ export type Expression =
 export interface CallExpression {
   readonly kind: 'call'
   readonly name: string
-  /** Of parametric aggregates: `quantile(0.9)(x)`. */
+  /** Parameters of a parametric aggregate: `quantile(0.9)(x)`. */
   readonly parameters: readonly Expression[] | undefined
   readonly args: readonly Expression[]
   /** `count(*)`. */

@@ -144,7 +144,7 @@ function itemsOf(operand: unknown): readonly unknown[] {
 
 /** Bytes that an expression can be. */
 export interface Bytes {
-  /** Of every value; undefined where they differ or none is known. */
+  /** Bytes of every value; undefined where they differ or none is known. */
   readonly width: number | undefined
   /** The column that says so; undefined where a constant does. */
   readonly reference: unknown
@@ -163,7 +163,7 @@ export function bytesOfOutput(value: unknown, operands: Operands): Bytes | undef
   return bytesOf(value, operands) ?? bytesConstant(value)
 }
 
-/** Of what is one of these; undefined where one of them is no bytes. */
+/** Bytes of a value that is one of these; undefined where one of them is no bytes. */
 export function bytesAmong(choices: readonly unknown[], operands: Operands): Bytes | undefined {
   const found = choices.flatMap((choice) => bytesOfOutput(choice, operands) ?? [])
   const first = found.find(({ reference }) => reference !== undefined) ?? found[0]

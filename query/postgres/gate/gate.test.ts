@@ -212,7 +212,7 @@ describe('refusals', () => {
     expect(refused(`SELECT ${expression} FROM logs, txs`)).toMatchObject({ code: 'sql_refused' })
   })
 
-  // Of the type of a column the server alone knows; of a text it has no such operator.
+  // The server alone knows the type of such a column; for a text it has no such operator.
   it('ask the server for a number where a text would be a pattern', () => {
     expect(short('SELECT substring(x, y) FROM (SELECT data AS x, topic1 AS y FROM logs) t')).toContain(
       '"substring"(x, CAST(+ y AS int4))',

@@ -40,7 +40,7 @@ const CHARACTER_BYTES = 4
 interface Size {
   /** The value alone. */
   readonly bytes: number
-  /** Of it and of what was made on the way: the server keeps all until the row is done. */
+  /** The value and what was made on the way: the server keeps all until the row is done. */
   readonly cost: number
   readonly isText: boolean
 }
@@ -82,7 +82,7 @@ const made = (bytes: number, of: readonly Size[], isText = false): Size => ({
 
 class Growth {
   readonly #walk: Walk
-  /** Of nodes that were looked at, each of which stands in one place. */
+  /** Sizes of nodes that were looked at, each of which stands in one place. */
   readonly #sizes = new WeakMap<Fields, Size>()
 
   constructor(walk: Walk) {
@@ -300,7 +300,7 @@ function resultBytes(name: string, args: readonly unknown[], sizes: readonly Siz
   if (collectors.has(name)) return COLLECTED_BYTES
   if (shortResults.has(name)) return SHORT_BYTES
   if (name === 'lpad' || name === 'rpad') return PADDED_BYTES
-  // Of bytes two digits each.
+  // Two digits for each byte.
   if (name === 'encode' || name === 'as_text') return 2 * first.bytes
   if (name === 'concat_ws') return sum(sizes, 'bytes') + sizes.length * first.bytes
   if (name === 'array_to_string') return first.bytes * (1 + (second?.bytes ?? 0))

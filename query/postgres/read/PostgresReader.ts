@@ -28,7 +28,7 @@ import { type RowTap, tapOf } from './RowTap.ts'
 export interface BoundStatement
   extends Pick<PostgresStatement, 'sql' | 'relations'>,
     Partial<Pick<PostgresStatement, 'labels' | 'placeOf'>> {
-  /** Of the statement's parameters. */
+  /** Values of the statement's parameters. */
   readonly values?: readonly number[]
 }
 

@@ -29,7 +29,7 @@ export async function applyBlocks(
   return to
 }
 
-/** Of each token: how many holders came or went, and by how much its supply moved. */
+/** For each token: how many holders came or went, and by how much its supply moved. */
 export const movedTotalsSql = `SELECT token, sum((after > 0)::int - (before > 0)::int) AS holders, sum(after - before) AS supply
        FROM changed GROUP BY token`
 

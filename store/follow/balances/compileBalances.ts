@@ -8,9 +8,7 @@ import { balanceAtSql } from './checkpoints.ts'
 import type { Changes, Moment } from './moment.ts'
 import { movedSql } from './movedSql.ts'
 
-/**
- * Whose balances: a holder's in the tokens that `tokens` chooses, or a token's of all its holders.
- */
+/** A holder's balances in the tokens that `tokens` chooses, or those of a token's holders. */
 export type BalancesOf =
   | { readonly holder: string; readonly tokens: TokenChoice }
   | { readonly token: string }
@@ -18,10 +16,10 @@ export type BalancesOf =
 export interface TokenChoice {
   /** TIP-20 tokens, or all others. */
   readonly tip20: boolean
-  /** Of them only these. */
+  /** Only these of them. */
   readonly only?: readonly string[] | undefined
   readonly without?: readonly string[] | undefined
-  /** Of them only those that stand for this, in any case. */
+  /** Only those of them that stand for this currency, in any case. */
   readonly currency?: string | undefined
 }
 

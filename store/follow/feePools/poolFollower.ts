@@ -113,7 +113,7 @@ async function take(
   await insertRows(client, relationOf(schema, 'fee_pool_mints'), logs.flatMap(mintOf))
 }
 
-/** Of events at one place, those of fees come first: the way of a fee is chosen before its logs. */
+/** Fees come first among events at one place: the way of a fee is chosen before its logs. */
 const inOrder = (events: PoolEvent[]): PoolEvent[] => events.sort(byPlace)
 
 const byPlace = ({ place: a }: PoolEvent, { place: b }: PoolEvent): number =>

@@ -11,8 +11,8 @@ import { zeroAddress } from '#transform/addresses.ts'
 import { forkSeconds } from '#transform/forks.ts'
 
 /**
- * When fees may take two hops on a chain, which T5 brought: from its start where its forks are not known, since no
- * chain lets a fee in that its pools cannot pay.
+ * When fees may take two hops on a chain, which T5 brought: from its start where its forks are not
+ * known, since no chain lets a fee in that its pools cannot pay.
  */
 export const twoHopsSinceOf = (chainId: number): number => forkSeconds('T5', chainId) ?? 0
 

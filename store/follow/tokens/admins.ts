@@ -1,6 +1,6 @@
 /**
- * Accounts with the admin role of standard tokens, a row for each: anybody may grant the role of a token of their own to any
- * number of accounts.
+ * Accounts with the admin role of standard tokens, a row for each: anybody may grant the role of a
+ * token of their own to any number of accounts.
  */
 import { type Address, type Hash, hash } from '#primitives.ts'
 import { roleMembershipUpdated } from '#transform/events/tip20.ts'

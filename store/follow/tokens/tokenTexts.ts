@@ -1,4 +1,7 @@
-/** Texts that anybody's token may say of itself, as they are stored: bounded, so that no row or index is too large. */
+/**
+ * Texts that anybody's token may say of itself, as they are stored: bounded, so that no row or
+ * index is too large.
+ */
 
 /**
  * No sensible token says more; the rest is cut. Four bytes for each still fit a row of an index

@@ -9,7 +9,7 @@ import { type FillColumns, type FillRow, fillRow, fillsOf, walkBook } from './fi
 /** One swap, with the calls of its transaction. */
 export interface SwapRow {
   readonly blockNumber: number
-  /** Of its first fill. */
+  /** Index of its first fill. */
   readonly logIndex: number
   /** As they were logged, at least one. */
   readonly fills: readonly FillRow[]

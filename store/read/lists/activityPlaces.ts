@@ -1,7 +1,8 @@
 /**
  * Transactions that an account takes part in: it sent them, paid their fee, tokens moved from or to
- * it, it burned another one's, or the guard held or gave back what it refused. Newest first. The closing fee is no part: its payer is named by the transaction, and the
- * fee manager takes part in what else it got.
+ * it, it burned another one's, or the guard held or gave back what it refused. Newest first. The
+ * closing fee is no part: its payer is named by the transaction, and the fee manager takes part in
+ * what else it got.
  */
 import { feeManagerAddress, receivePolicyGuardAddress } from '#transform/addresses.ts'
 import { burnAt } from '#transform/events/tip20.ts'

@@ -36,9 +36,9 @@ export interface PageStatement {
 
 /** A row of a page. */
 export type PageRow<Name extends TableName> = StoredRow<Name> & {
-  /** Of its block; null up to `hashesAbove`. */
+  /** Hash of its block; null up to `hashesAbove`. */
   readonly block_hash: string | null
-  /** Of transactions, where the page asks for it (archive.ts). */
+  /** Transactions alone, where the page asks for it (archive.ts). */
   readonly archived_part?: string | null
 }
 
@@ -126,7 +126,7 @@ function beforeFirst(list: List, { order, fromBlock, toBlock }: ListQuery): read
   return list.key.map((_, index) => (index === 0 ? place : order === 'desc' ? 0 : INT_MAX))
 }
 
-/** Of the key's columns after the block; they are 32 bits wide. */
+/** Highest value of the key's columns after the block, which are 32 bits wide. */
 const INT_MAX = 2 ** 31 - 1
 
 /**

@@ -1,5 +1,8 @@
-/** What is new to a filter of a JSON-RPC client, and what of that it was told left the chain. */
-import type { ToldBlock } from '#rows/rpcFilters.ts'
+/**
+ * What is new to a filter of a JSON-RPC client, and what of that it was told left the chain. The
+ * hashes it was told of blocks that were not final are compared with those held now: the last equal
+ * one is the fork. The commit log would also tell reverts of blocks that came back.
+ */
 import { readSnapshot } from '../../cancel.ts'
 import type { ChainState } from '../../ledger/chainState.ts'
 import type { Queryable } from '../../ledger/lane.ts'
@@ -21,16 +24,23 @@ export interface ChainChanges {
   readonly hashes: readonly string[]
 }
 
+/** A block that was told while it could still be replaced. */
+interface ToldHash {
+  readonly number: number
+  readonly hash: string
+  readonly isAwaited?: true
+}
+
 /** What a filter is asked for, and how far it was told. */
 export interface ChangesAsked {
   /** Null asks for blocks. */
   readonly filter: ChainLogsFilter | null
   readonly toldBlock: number
   /** Ascending. */
-  readonly told: readonly Pick<ToldBlock, 'number' | 'hash' | 'isAwaited'>[]
+  readonly told: readonly ToldHash[]
   /** Last block that is asked for; null for no end. */
   readonly to: number | null
-  /** Of logs told at once; more only where one block has more. */
+  /** Characters of logs told at once; more only where one block has more. */
   readonly charactersMax: number
 }
 

@@ -21,12 +21,12 @@ export interface LogRow {
   readonly topic2: string | null
   readonly topic3: string | null
   readonly data: string
-  /** Of its block. */
+  /** Time of its block. */
   readonly seconds: number
   readonly block_hash: string
   /** Position among the logs of its transaction, where a log's number may be another than told. */
   readonly position: number | null
-  /** Of the first log and the last. */
+  /** Present for the first log and the last. */
   readonly archived_part: string | null
 }
 

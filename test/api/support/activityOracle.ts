@@ -41,8 +41,9 @@ export class ActivityOracle {
   }
 
   /**
-   * Of everything the account sent, paid for or has a side in, newest first; a transaction's own in
-   * their order. Movements of what is not `shown` are left out where it neither sent nor paid.
+   * The feed of everything the account sent, paid for or has a side in, newest first; a
+   * transaction's own in their order. Movements of what is not `shown` are left out where it
+   * neither sent nor paid.
    */
   feedOf(account: string, shown: (token: string) => boolean = () => true): readonly ExpectedActivity[] {
     const own = this.#byAccount.get(account) ?? []
@@ -70,7 +71,7 @@ export class ActivityOracle {
   }
 }
 
-/** Who sent the transaction, paid its fee, or has a side in a movement of tokens. */
+/** Accounts that sent the transaction, paid its fee, or have a side in a movement of tokens. */
 const partiesOf = (tx: ActivityTx): ReadonlySet<string> =>
   new Set([tx.from, tx.feePayer, ...movementsOf(tx).flatMap(({ from, to }) => [from, to])])
 

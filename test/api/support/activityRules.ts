@@ -104,7 +104,7 @@ unknown | Unknown
 
 type DataOf = (args: Args, view: View) => Args | null
 
-/** Of events whose data their arguments alone do not give. */
+/** Events whose data their arguments alone do not give. */
 const told: Readonly<Record<string, DataOf>> = {
   'session-closed': (_, view) => {
     const refund = paidOut(view, view.viewer)
@@ -154,7 +154,7 @@ const told: Readonly<Record<string, DataOf>> = {
   }),
 }
 
-/** Of what is found in movements. */
+/** Activities that are found in movements. */
 const finders: Readonly<Record<string, (view: View) => Found | null>> = {
   'cross-token': (view) => {
     const swap = swapOf(view)
@@ -210,7 +210,7 @@ function ruleOf(line: string): Rule {
   }
 }
 
-/** Of several, one that names the viewer. */
+/** Finds an event that names the viewer, where there are several. */
 function findEvent(event: string, data: DataOf, view: View): Found | null {
   const all = view.tx.events.filter(({ name }) => name === event)
   const own = all.filter(({ args }) => Object.values(args).includes(view.viewer))

@@ -151,7 +151,9 @@ const fieldValues = (row: Json, fields: readonly string[]): string[] =>
     )
   })
 
-/** Who sends pays, where nobody else has signed for it; who that was, only a receipt tells. */
+/**
+ * The payer is the sender, where nobody else has signed for it; who that was, only a receipt tells.
+ */
 function payersOf(row: Json, fields: readonly string[]): string[] {
   const shown = fieldValues(row, fields)
   const isSponsored = (read(row, 'meta.rpc.feePayerSignature') ?? null) !== null

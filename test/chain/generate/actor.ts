@@ -17,7 +17,7 @@ export class Actor {
   readonly holds: Hex[] = []
   /** `<token>:<spender>` it has approved. */
   readonly approved = new Set<string>()
-  /** Of its next ordinary transaction. */
+  /** The next nonce of ordinary transactions. */
   nonce = 0
   /** The next nonces of its lanes. */
   readonly #lanes = new Map<bigint, number>()

@@ -8,7 +8,7 @@ import { lower } from '#local/devchain/traffic/parties.ts'
 import type { Hex } from '#primitives.ts'
 import type { Scene } from './scene.ts'
 
-/** Whose logs are looked at. */
+/** Contracts whose logs are looked at. */
 export const observed: readonly Hex[] = [exchange, tokenFactory]
 
 const topics = {

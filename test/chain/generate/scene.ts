@@ -9,9 +9,9 @@ import { type Launch, saltOf, type World } from './world.ts'
 
 /** Unix seconds. */
 export interface ChainTime {
-  /** Of the next block. */
+  /** Time of the next block. */
   readonly timestamp: number
-  /** Of the newest block. */
+  /** Time of the newest block. */
   readonly latest: number
 }
 

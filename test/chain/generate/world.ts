@@ -31,7 +31,7 @@ export interface World {
   readonly issuer: Actor
   readonly makers: readonly Actor[]
   readonly sponsors: readonly Actor[]
-  /** Whom blocks name as miner. */
+  /** Named as miners by blocks. */
   readonly validators: readonly Actor[]
   readonly wallets: readonly Actor[]
   /** Wallets that a policy forbids the use of Initech's token. */

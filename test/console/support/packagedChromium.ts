@@ -36,7 +36,7 @@ export async function packagedChromium(): Promise<PackagedChromium> {
       FONTCONFIG_PATH: join(folder, 'fonts'),
       // Fontconfig writes its cache below the home folder.
       HOME: folder,
-      // Of the locale C it makes the language `en-US@posix`, which Intl refuses.
+      // The locale C becomes the language `en-US@posix`, which Intl refuses.
       LC_ALL: 'en_US.UTF-8',
     },
   }

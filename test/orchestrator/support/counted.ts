@@ -11,7 +11,7 @@ import { guarded } from '../../api/support/guarded.ts'
 
 const { clock } = systemRuntime()
 
-/** Of one process. */
+/** Quotas as one process counts them. */
 export function countedOn(app: AppDatabase, settings: AccessSettings = guarded) {
   const store = {
     reserve: (wishes: Parameters<typeof reserveQuotas>[1]) => reserveQuotas(app, wishes),

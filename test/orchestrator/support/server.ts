@@ -24,6 +24,7 @@ export async function openDoors(
       services: {
         ...services,
         publicOrigin,
+        version: '1.2.3',
         chainTools: [],
         askOwn: () => Promise.reject(new Error('no tool of this server asks it')),
       },

@@ -14,7 +14,7 @@ export interface Asked {
   readonly anew: string
 }
 
-/** Of a cell; what pads a frame is not kept. */
+/** Characters kept of a cell; what pads a frame is not. */
 const keptCharacters = 80
 const returnMs = 100
 

@@ -36,7 +36,7 @@ export interface GrowingProgram {
   degraded(): Promise<boolean>
   /** Resident bytes of the program itself, without its engines. */
   residentBytes(): number
-  /** Of Postgres with all its backends, or of ClickHouse. */
+  /** Processes of Postgres with all its backends, or of ClickHouse. */
   enginePids(engine: 'postgres' | 'clickhouse'): number[]
   /**
    * Milliseconds until both stores have moved on by some blocks and no alarm holds; the test fails

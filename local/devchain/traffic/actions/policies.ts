@@ -45,7 +45,7 @@ function setPolicyAdmin(scene: Scene): Intent | undefined {
   return policy && registryCall(scene, 'setPolicyAdmin', [policy.id, scene.world.issuer.address])
 }
 
-/** Of the token that is paused and capped too; nobody needs it. */
+/** Takes the token that is paused and capped too; nobody needs it. */
 function changeTransferPolicy(scene: Scene): Intent {
   const { world, dice } = scene
   const id = dice.chance(0.5) ? 1n : (ownPolicy(scene)?.id ?? 1n)

@@ -71,7 +71,7 @@ function wholeQuotient({ compiler, call, args: [left, right] }: Call): Compiled 
   return { sql: wholeDivision('intDiv', left, right), type: { ...scalar('numeric'), ...isUnsigned } }
 }
 
-/** Of whole numbers PostgreSQL's are floats, with a number of digits exact. */
+/** PostgreSQL rounds whole numbers to floats; with a number of digits it is exact. */
 function rounded({ call, rule, args }: Call): Compiled | undefined {
   const [value] = args
   if (!value || !isNumber(value.type)) return undefined

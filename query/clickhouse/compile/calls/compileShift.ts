@@ -32,7 +32,7 @@ export function compileShift(compiler: Compiler, call: CallExpression, scope: Sc
   ]
 }
 
-/** Of types that are made one; undefined where any other will do. */
+/** The kind of types that are made one; undefined where any other will do. */
 function kindOf(type: ValueType): string | undefined {
   if (type.scalar === 'null' || type.scalar === 'unknown') return undefined
   return isNumber(type) && type.scalar !== 'bool' ? 'number' : isMoment(type) ? 'time' : type.scalar

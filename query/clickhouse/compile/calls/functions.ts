@@ -49,7 +49,7 @@ export interface FunctionRule {
   readonly argumentsMax?: number
   /** Arguments that must be a short constant, by index. */
   readonly constants?: Readonly<Record<number, ConstantRule>>
-  /** Of array functions: whether the lambda may be left out. */
+  /** Array functions alone: the lambda may not be left out. */
   readonly lambda?: 'required'
   /** Parameters of a parametric aggregate, all constants. */
   readonly parametersMax?: number

@@ -100,7 +100,7 @@ function joinTwo(compiler: Compiler, left: Joined, right: Joined): Compiled {
 
 /** An array of elements of this type; of another value, one of it alone. */
 function ofElements({ sql, type }: Compiled, common: ValueType): string {
-  // Of Int64 beside UInt64 the engine knows no array.
+  // The engine knows no array of Int64 beside UInt64.
   const isCast = isNumber(common) && common.scalar !== 'bool' && !isNumberAsItIs.has(common.scalar)
   if (!type.isArray) {
     const value = isCast ? asNumber({ sql, type }, common) : alternatives([{ sql, type }])[0]?.sql

@@ -93,7 +93,10 @@ function compileDigits(compiler: Compiler, { value, at }: StringExpression): Com
     : { sql: `toUInt256('${number}')`, type: unsigned('numeric') }
 }
 
-/** The engine's first and last year of a date; of another, and of a day that is none, it makes one of these. */
+/**
+ * The engine's first and last year of a date; of another, and of a day that is none, it makes one
+ * of these.
+ */
 const YEAR_MIN = 1900
 const YEAR_MAX = 2299
 

@@ -40,7 +40,7 @@ export function compileFilled(compiler: Compiler, query: Query, body: CompiledQu
   }
 }
 
-/** Of the column that an item of ORDER BY names, by number or name. */
+/** Index of the column that an item of ORDER BY names, by number or name. */
 function indexOf(compiler: Compiler, { expression, fill }: OrderItem, columns: readonly Column[]): number {
   const index =
     expression.kind === 'number'

@@ -95,7 +95,7 @@ function compileSet(compiler: Compiler, expression: SetExpression): CompiledQuer
   }
 }
 
-/** Of what a column of a side is, where that is written out. */
+/** Place of a side's column in the text, where the column is written out. */
 function placeOf(side: SetExpression, index: number): number | undefined {
   if (side.kind === 'set') return placeOf(side.left, index)
   if (side.kind === 'nested') return placeOf(side.query.body, index)
@@ -113,11 +113,11 @@ function columnType(compiler: Compiler, left: ValueType, right: ValueType, at: n
         at,
         common.scalar === 'bytes' ? textOfBytesHint : undefined,
       )
-  // Of UInt64 beside Int64 the engine would make a Variant.
+  // The engine would make a Variant of UInt64 beside Int64.
   if (common.scalar === 'bigint' && left.scalar !== right.scalar && !common.isArray) return scalar('bigint')
   const isOneForm =
     [left, right].some(({ scalar }) => scalar === 'null') || left.isVarying === right.isVarying
-  // Of both forms the engine would make Strings without their last zero bytes.
+  // The engine would make Strings of both forms, without their last zero bytes.
   return common.scalar === 'bytes' && !common.isArray && !isOneForm ? chosenBytes(knownWidth(common)) : common
 }
 

@@ -79,7 +79,7 @@ function numberSeries(compiler: Compiler, bounds: readonly Expression[], at: num
   return { sql: joined(`arrayMap(n -> ${value}, range(toUInt64(${count})))`, columns), type }
 }
 
-/** Of every value the one that holds them all, below zero as well. */
+/** The type that holds every value, below zero as well. */
 function wholeType(values: readonly Compiled[]): ValueType {
   const { scalar: widest } = commonType(values.map(({ type }) => type))
   return scalar(widest === 'bool' ? 'int' : widest)

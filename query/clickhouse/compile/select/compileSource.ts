@@ -196,7 +196,7 @@ function assertNewName(
     throw invalid(compiler, `the table name "${name}" is used twice`, at, 'give one of them an alias')
 }
 
-/** Of rows that the other side has alone, the engine makes arrays without elements. */
+/** The engine makes arrays without elements for rows that the other side has alone. */
 const withAbsentArrays = ({ name, columns }: ScopeSource): ScopeSource => ({
   name,
   columns: columns.map((column) => ({ ...column, type: absentWhenEmpty(column.type) })),

@@ -254,7 +254,7 @@ function patternsOf(array: unknown, walk: Walk): readonly unknown[] {
   return elements
 }
 
-/** Of LIKE with one escape, whatever ESCAPE says, which the grammar makes a call of. */
+/** The pattern of LIKE with one escape, whatever ESCAPE says; the grammar makes a call of that. */
 function patternOf(operator: string, pattern: unknown, walk: Walk): string {
   const call = fieldsOf(pattern, 'FuncCall')
   const isEscaped = stringOf(list(call['funcname']).at(-1)) === 'like_escape'

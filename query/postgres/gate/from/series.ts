@@ -70,7 +70,7 @@ function namesColumn(node: unknown): boolean {
   )
 }
 
-/** Of the server's own functions of this name. */
+/** Arguments of the server's own functions of this name. */
 const overloads = [
   ['integer', 'integer DEFAULT 1'],
   ['bigint', 'bigint DEFAULT 1'],

@@ -20,7 +20,7 @@ export function policy(scene: Scene): Transaction {
   return { from: issuer, calls: [random.pick([change, list, compound, seize, seize])], gas: 4_000_000n }
 }
 
-/** Of a token that is not traded, so that it may pause and change its quote token. */
+/** Changes a token that is not traded, so that it may pause and change its quote token. */
 export function govern(scene: Scene): Transaction {
   const { random, world } = scene
   const token = world.launched.pound.address
