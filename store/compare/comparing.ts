@@ -5,6 +5,7 @@
 
 import { messageOf } from '#errors.ts'
 import { type BlockRange, covers, intersection, type RangeSet } from '#ingest/range.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 
 /** A comparison of nothing is quick, and so is one that fails. */
@@ -33,15 +34,14 @@ export async function keepComparing(
   { step, failed, restFactor, clock }: Comparing,
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted) {
+  await repeat({ clock, signal }, async () => {
     const startedAt = clock.monotonic()
     await step(signal).then(
       () => failed(null),
       (error: unknown) => failed(`not compared: ${messageOf(error)}`),
     )
-    const restMs = Math.max(REST_MS_MIN, (clock.monotonic() - startedAt) * restFactor)
-    await clock.sleep(restMs, signal).catch(() => {})
-  }
+    return Math.max(REST_MS_MIN, (clock.monotonic() - startedAt) * restFactor)
+  })
 }
 
 /**

@@ -7,6 +7,7 @@
 import type pg from 'pg'
 import { MillraceError, messageOf } from '#errors.ts'
 import { type BlockRange, intersection, type RangeSet } from '#ingest/range.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock, Failpoint } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { stoppableTransaction } from '../cancel.ts'
@@ -95,20 +96,21 @@ export class FollowerDriver {
       for (const { name } of followers) this.#report(name, { state: 'unavailable', problem })
       return
     }
-    while (!signal.aborted) {
+    await repeat({ clock, signal }, async () => {
       let moved = false
       let failed = false
       for (const follower of followers) {
-        if (signal.aborted) return
+        if (signal.aborted) return 'ended'
         const isStopped = this.#status.get(follower.name)?.state === 'stopped'
         const outcome = isStopped ? 'idle' : await this.#tryStep(follower, signal)
         moved ||= outcome === 'moved'
         failed ||= outcome === 'failed'
         await this.#findings.look(follower)
       }
-      if (failed) await clock.sleep(RETRY_MS, signal).catch(() => {})
-      else if (!moved) await bell.wait(clock, POLL_MS, signal)
-    }
+      if (failed) return RETRY_MS
+      if (!moved) await bell.wait(clock, POLL_MS, signal)
+      return 0
+    })
   }
 
   async #tryStep(follower: BlockFollower, signal: AbortSignal): Promise<'moved' | 'idle' | 'failed'> {

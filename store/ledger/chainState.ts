@@ -5,6 +5,7 @@
 
 import { messageOf } from '#errors.ts'
 import { type BlockRange, newestSegment, type RangeSet } from '#ingest/range.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Postgres } from '../postgres.ts'
 import type { CommitBell } from './commits.ts'
@@ -123,7 +124,7 @@ export class ChainState {
 
   /** Keeps the picture fresh until aborted. */
   async follow(clock: Clock, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+    await repeat({ clock, signal }, async () => {
       await this.refresh().then(
         () => {
           this.#problem = null
@@ -133,7 +134,8 @@ export class ChainState {
         },
       )
       await this.bell.wait(clock, REFRESH_MS, signal)
-    }
+      return 0
+    })
   }
 
   /** Resolves once `block` is visible in Postgres. */

@@ -3,6 +3,7 @@
  * saves them from waiting for their next poll: it carries no rows, and one that is lost costs that
  * wait.
  */
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Postgres } from '../postgres.ts'
 import type { CommitBell } from './commits.ts'
@@ -52,10 +53,10 @@ export class CommitNotices {
 
   /** Listens until aborted, on a connection of its own. */
   async run(clock: Clock, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.#listen(signal).catch(() => {})
-      await clock.sleep(RETRY_MS, signal).catch(() => {})
-    }
+    await repeat({ clock, signal, failed: () => RETRY_MS }, async () => {
+      await this.#listen(signal)
+      return RETRY_MS
+    })
     await this.#telling
   }
 

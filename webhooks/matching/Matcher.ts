@@ -25,6 +25,7 @@ import {
 } from '#rows/webhooks/positions.ts'
 import { subscribedTo } from '#rows/webhooks/subscriptions.ts'
 import { FencedOutError } from '#runtime/lease.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock, Failpoint } from '#runtime/runtime.ts'
 import { readSnapshot } from '#store/cancel.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
@@ -95,25 +96,26 @@ export class Matcher {
 
   /** Moves until aborted. @throws FencedOutError when another process has taken over */
   async run(signal: AbortSignal): Promise<void> {
-    const { commits, clock, log } = this.#options
-    while (!signal.aborted) {
-      try {
-        this.#steppedMs = clock.monotonic()
-        const moved = await this.step(signal)
-        this.#steppedMs = null
-        this.#problem = null
-        this.#blocksMax = Math.min(BLOCKS_MAX, 2 * this.#blocksMax)
-        if (!moved) await commits.wait(clock, this.#pollMs(), signal)
-      } catch (error) {
-        if (signal.aborted) return
-        if (error instanceof FencedOutError) throw error
-        this.#problem = messageOf(error)
-        this.#blocksMax = Math.max(1, Math.floor(this.#blocksMax / 2))
-        const isExpected = error instanceof MillraceError && error.remedy === 'retry'
-        log[isExpected ? 'warn' : 'error']({ ...this.#of, problem: this.#problem }, 'webhooks wait')
-        await clock.sleep(RETRY_MS, signal).catch(() => {})
-      }
-    }
+    const { commits, clock } = this.#options
+    await repeat({ clock, signal, failed: (error) => this.#failed(error) }, async () => {
+      this.#steppedMs = clock.monotonic()
+      const moved = await this.step(signal)
+      this.#steppedMs = null
+      this.#problem = null
+      this.#blocksMax = Math.min(BLOCKS_MAX, 2 * this.#blocksMax)
+      if (!moved) await commits.wait(clock, this.#pollMs(), signal)
+      return 0
+    })
+  }
+
+  /** Less the next time. @throws FencedOutError */
+  #failed(error: unknown): number {
+    if (error instanceof FencedOutError) throw error
+    this.#problem = messageOf(error)
+    this.#blocksMax = Math.max(1, Math.floor(this.#blocksMax / 2))
+    const isExpected = error instanceof MillraceError && error.remedy === 'retry'
+    this.#options.log[isExpected ? 'warn' : 'error']({ ...this.#of, problem: this.#problem }, 'webhooks wait')
+    return RETRY_MS
   }
 
   #pollMs(): number {

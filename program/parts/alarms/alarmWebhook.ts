@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto'
 import { errnoOf } from '#errors.ts'
 import { backoffMs } from '#runtime/backoff.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import { type Logger, metrics } from '#telemetry.ts'
 import { standardHeaders } from '#webhooks/signature.ts'
@@ -56,14 +57,15 @@ export class AlarmWebhook {
   /** Sends notes in their order until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const ended = aborted(signal)
-    while (!signal.aborted) {
+    await repeat({ clock: this.#options.runtime.clock, signal }, async () => {
       const note = this.#waiting.shift()
       if (note) await this.#send(note, signal)
       else {
         this.#wake = Promise.withResolvers()
         await Promise.race([this.#wake.promise, ended])
       }
-    }
+      return 0
+    })
   }
 
   /** The same id at every try, so that the receiver knows a repeat. */

@@ -13,6 +13,7 @@ import { importShipped } from '#orchestrator/shipped.ts'
 import { Liveness } from '#orchestrator/verify/Liveness.ts'
 import { Verifier } from '#orchestrator/verify/Verifier.ts'
 import { appDatabase } from '#rows/database.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Config } from '../../config.ts'
@@ -87,14 +88,14 @@ async function keepVerified(
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await verifier.run(signal)
-    } catch (error) {
-      log.warn({ problem: messageOf(error) }, 'services of the catalog could not be looked at')
-      await clock.sleep(AGAIN_MS, signal).catch(() => {})
-    }
+  const failed = (error: unknown) => {
+    log.warn({ problem: messageOf(error) }, 'services of the catalog could not be looked at')
+    return AGAIN_MS
   }
+  await repeat({ clock, signal, failed }, async () => {
+    await verifier.run(signal)
+    return 0
+  })
 }
 
 const localIdOf = (reachable: Program['reachable']): number | null =>

@@ -13,6 +13,7 @@ import type { Disabled } from '#rows/webhooks/outcomes.ts'
 import { countPending, readReached } from '#rows/webhooks/pending.ts'
 import { Retention } from '#rows/webhooks/retention.ts'
 import type { LeaseHolder } from '#runtime/lease.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import type { Postgres } from '#store/postgres.ts'
@@ -177,13 +178,13 @@ async function keepRemoving(
   signal: AbortSignal,
 ): Promise<void> {
   const retention = new Retention(app, log)
-  while (!signal.aborted) {
+  await repeat({ clock, signal }, async () => {
     const more = await retention.pass()
     await failLostDeliveries(app, LOST_MS).catch((error: unknown) => {
       if (!signal.aborted) log.warn({ problem: messageOf(error) }, 'lost attempts could not be ended')
     })
-    await clock.sleep(more ? PIECE_MS : RETENTION_MS, signal).catch(() => {})
-  }
+    return more ? PIECE_MS : RETENTION_MS
+  })
 }
 
 async function keepBounding(
@@ -193,21 +194,19 @@ async function keepBounding(
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      const ended = await endBacklogs(of)
-      if (ended.length > 0) {
-        outgoing.ring()
-        log.warn(
-          { webhooks: ended.map(({ webhookId }) => webhookId) },
-          'paused webhooks kept too much: disabled',
-        )
-      }
-    } catch (error) {
-      if (!signal.aborted) log.warn({ problem: messageOf(error) }, 'backlogs of webhooks were not measured')
-    }
-    await clock.sleep(BACKLOG_MS, signal).catch(() => {})
+  const failed = (error: unknown) => {
+    log.warn({ problem: messageOf(error) }, 'backlogs of webhooks were not measured')
+    return BACKLOG_MS
   }
+  await repeat({ clock, signal, failed }, async () => {
+    const ended = await endBacklogs(of)
+    if (ended.length > 0) {
+      outgoing.ring()
+      const webhooks = ended.map(({ webhookId }) => webhookId)
+      log.warn({ webhooks }, 'paused webhooks kept too much: disabled')
+    }
+    return BACKLOG_MS
+  })
 }
 
 /** An address of this machine, as it is: a name could lead elsewhere. */
