@@ -2,6 +2,7 @@
  * What is known of credentials, for a moment: found or not, so that a key costs one look into the
  * database a second and a made-up one costs no more. A revocation is felt when the moment is over.
  */
+import { BoundedMap } from '#runtime/BoundedMap.ts'
 import type { Clock } from '#runtime/runtime.ts'
 
 /**
@@ -25,7 +26,7 @@ interface Verdict<Found> {
 export class Verdicts<Found> {
   readonly #find: (name: string) => Promise<Found | null>
   readonly #clock: Clock
-  readonly #known = new Map<string, Verdict<Found>>()
+  readonly #known = new BoundedMap<string, Verdict<Found>>({ max: VERDICTS_MAX })
   readonly #asking = new Map<string, Promise<Found | null>>()
 
   /** `find` looks into the database by the credential's digest. */
@@ -69,20 +70,13 @@ export class Verdicts<Found> {
     const askedMs = this.#clock.monotonic()
     try {
       const found = await this.#find(name)
-      this.#remember(name, { found, askedMs })
+      this.#known.set(name, { found, askedMs })
       return found
     } catch (error) {
       const last = this.#known.get(name)
       if (last?.found && this.#ageMs(last) < STALE_MS) return last.found
       throw error
     }
-  }
-
-  #remember(name: string, verdict: Verdict<Found>): void {
-    this.#known.delete(name)
-    this.#known.set(name, verdict)
-    const [oldest] = this.#known.keys()
-    if (this.#known.size > VERDICTS_MAX && oldest !== undefined) this.#known.delete(oldest)
   }
 
   #ageMs({ askedMs }: Verdict<Found>): number {
