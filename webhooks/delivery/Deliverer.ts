@@ -5,6 +5,7 @@
  */
 
 import type { Egress } from '#egress/egress.ts'
+import { type Reply, unanswered } from '#egress/post.ts'
 import { messageOf } from '#errors.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { newTimedId } from '#rows/identifiers.ts'
@@ -29,7 +30,6 @@ import type { CommitBell } from '#store/ledger/commits.ts'
 import { type Logger, metrics } from '#telemetry.ts'
 import { writeEnvelope } from '../envelope.ts'
 import { OutcomeWriter } from './OutcomeWriter.ts'
-import { type Reply, unanswered } from './post.ts'
 import { type Lane, placeOf, Shares } from './Shares.ts'
 import { ATTEMPTS_MAX, retryInMs } from './schedule.ts'
 import { send } from './send.ts'

@@ -2,7 +2,7 @@
 
 import type { WebhookOperations } from '#api/routes/webhooks/access.ts'
 import type { ChainReads } from '#api/services.ts'
-import { Egress, type EgressOptions } from '#egress/egress.ts'
+import type { Egress } from '#egress/egress.ts'
 import { messageOf } from '#errors.ts'
 import type { TokenNames } from '#present/tokenNames.ts'
 import { presentTransaction } from '#present/transaction.ts'
@@ -44,8 +44,7 @@ export interface OpenWebhooksOptions {
   readonly holder: LeaseHolder
   readonly runtime: Runtime
   readonly log: Logger
-  /** In tests: another resolver. */
-  readonly egress?: EgressOptions
+  readonly egress: Egress
 }
 
 export interface OpenedWebhooks {
@@ -71,14 +70,10 @@ const LOST_MS = 5 * 60_000
 
 /** Null where the operator wants none. */
 export function openWebhooks(options: OpenWebhooksOptions): OpenedWebhooks | null {
-  const { mode, postgres, sealer, chains, holder, runtime, log } = options
+  const { mode, postgres, sealer, chains, holder, egress, runtime, log } = options
   if (mode === 'off') return null
   const app = appDatabase(postgres)
   const outgoing = new CommitBell()
-  const egress = new Egress({
-    ...(mode === 'loopback' && { isLocalOrigin: isLoopbackOrigin }),
-    ...options.egress,
-  })
   const { clock, failpoint } = runtime
   const watched = new Map([...chains].map(([id, chain]) => [id, watchedOf(chain, options)]))
   const replays = { app, chains: watched, outgoing, clock }
@@ -208,7 +203,3 @@ async function keepBounding(
     return BACKLOG_MS
   })
 }
-
-/** An address of this machine, as it is: a name could lead elsewhere. */
-const isLoopbackOrigin = (origin: string): boolean =>
-  /^https?:\/\/(127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/.test(origin)
