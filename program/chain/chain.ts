@@ -86,7 +86,7 @@ export class Chain {
       postgres: options.postgres,
       bell: new CommitBell(),
     })
-    options.notices?.add(this.state.schema, this.state.bell)
+    options.notices?.add(this.state)
     const limits = { ...usualLimits, ...options.limits }
     const senders = drawSenderSample(options.runtime.random, limits.sendersOneIn)
     const pool = createDecodePool({ threads: workerThreads, profile: this.#profile, log })

@@ -38,6 +38,8 @@ export interface FollowerDriverOptions {
   readonly fence: bigint
   readonly followers: readonly BlockFollower[]
   readonly bell: CommitBell
+  /** Told after each commit of a follower. */
+  readonly moved: () => void
   readonly clock: Clock
   readonly failpoint: Failpoint
   readonly log: Logger
@@ -97,6 +99,7 @@ export class FollowerDriver {
       return
     }
     await repeat({ clock, signal }, async () => {
+      const { rings } = bell
       let moved = false
       let failed = false
       for (const follower of followers) {
@@ -108,7 +111,7 @@ export class FollowerDriver {
         await this.#findings.look(follower)
       }
       if (failed) return RETRY_MS
-      if (!moved) await bell.wait(clock, POLL_MS, signal)
+      if (!moved) await bell.wait(clock, POLL_MS, signal, rings)
       return 0
     })
   }
@@ -134,6 +137,12 @@ export class FollowerDriver {
    * `mayAsk` none.
    */
   async step(follower: BlockFollower, signal: AbortSignal, mayAsk = true): Promise<boolean> {
+    const moved = await this.#step(follower, signal, mayAsk)
+    if (moved) this.#options.moved()
+    return moved
+  }
+
+  async #step(follower: BlockFollower, signal: AbortSignal, mayAsk: boolean): Promise<boolean> {
     const { postgres, schema } = this.#options
     const lane = await readLane(postgres.pool, schema)
     const held = lane && (await this.#heldFromStart(postgres.pool, follower))

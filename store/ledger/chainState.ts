@@ -8,7 +8,7 @@ import { type BlockRange, newestSegment, type RangeSet } from '#ingest/range.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Postgres } from '../postgres.ts'
-import type { CommitBell } from './commits.ts'
+import { CommitBell } from './commits.ts'
 import { readCoverage, readLane, readTipTime } from './lane.ts'
 import { OpenParts } from './openParts.ts'
 
@@ -31,7 +31,10 @@ export class ChainState {
   readonly chainId: number
   readonly schema: string
   readonly startBlock: number
+  /** Rings when the chain has a commit. */
   readonly bell: CommitBell
+  /** Rings then too, and when a follower has one. */
+  readonly followed = new CommitBell()
   readonly openParts = new OpenParts()
   readonly #postgres: Postgres
   #postgresCoverage: RangeSet = []
@@ -55,6 +58,7 @@ export class ChainState {
     this.schema = options.schema
     this.startBlock = options.startBlock
     this.bell = options.bell
+    this.bell.add(this.followed)
     this.#postgres = options.postgres
   }
 

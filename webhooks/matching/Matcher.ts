@@ -1,8 +1,8 @@
 /**
  * Looks through a chain for the events of its subscriptions: block after block from its position,
  * each a child of the one before, under a lease. What it finds and its position are one commit, so
- * nothing is lost or found twice, however it ends. The commit log only wakes it: not all blocks are
- * in it, and some of what it takes back comes back unchanged.
+ * nothing is lost or found twice, however it ends. Commits only wake it: not all blocks are in
+ * their log, and some of what it takes back comes back unchanged.
  */
 import { failure, MillraceError, messageOf } from '#errors.ts'
 import type { AppDatabase } from '#rows/database.ts'
@@ -53,8 +53,8 @@ export interface MatcherOptions extends WatchedChain {
   readonly stream: Stream
   readonly app: AppDatabase
   readonly fence: bigint
-  /** Rings when the chain has a commit. */
-  readonly commits: CommitBell
+  /** Rings when there may be more of the stream. */
+  readonly bell: CommitBell
   /** Rung when there is something to send. */
   readonly outgoing: CommitBell
   readonly clock: Clock
@@ -64,8 +64,6 @@ export interface MatcherOptions extends WatchedChain {
 
 /** How long to wait without a wake-up; bounds the delay when another process commits. */
 const POLL_MS = 500
-/** How long to wait for the order book: it tells nobody when it has taken a block in. */
-const BOOK_POLL_MS = 50
 const RETRY_MS = 1_000
 /** A piece takes seconds: one that takes this long stands in the way, though nothing has failed yet. */
 const STEP_MS = 2 * 60_000
@@ -96,14 +94,15 @@ export class Matcher {
 
   /** Moves until aborted. @throws FencedOutError when another process has taken over */
   async run(signal: AbortSignal): Promise<void> {
-    const { commits, clock } = this.#options
+    const { bell, clock } = this.#options
     await repeat({ clock, signal, failed: (error) => this.#failed(error) }, async () => {
+      const { rings } = bell
       this.#steppedMs = clock.monotonic()
       const moved = await this.step(signal)
       this.#steppedMs = null
       this.#problem = null
       this.#blocksMax = Math.min(BLOCKS_MAX, 2 * this.#blocksMax)
-      if (!moved) await commits.wait(clock, this.#pollMs(), signal)
+      if (!moved) await bell.wait(clock, POLL_MS, signal, rings)
       return 0
     })
   }
@@ -116,10 +115,6 @@ export class Matcher {
     const isExpected = error instanceof MillraceError && error.remedy === 'retry'
     this.#options.log[isExpected ? 'warn' : 'error']({ ...this.#of, problem: this.#problem }, 'webhooks wait')
     return RETRY_MS
-  }
-
-  #pollMs(): number {
-    return this.#of.stream === 'fills' && this.#watches.watches.length > 0 ? BOOK_POLL_MS : POLL_MS
   }
 
   /** Takes the position over. */

@@ -82,9 +82,11 @@ export function openWebhooks(options: OpenWebhooksOptions): OpenedWebhooks | nul
   const deliverer = new Deliverer({ app, sealer, egress, outgoing, disabled, runtime, log })
   const keepers = [...chains.values()].flatMap((chain) => {
     const of = watched.get(chain.chainId) ?? watchedOf(chain, options)
-    const { bell: commits } = chain.state
+    const { bell, followed } = chain.state
+    const bells = { blocks: bell, fills: followed }
     return streams.map(
-      (stream) => new MatcherKeeper({ ...of, stream, app, commits, outgoing, runtime, holder, log }),
+      (stream) =>
+        new MatcherKeeper({ ...of, stream, bell: bells[stream], app, outgoing, runtime, holder, log }),
     )
   })
   const problemOf = (id: number, stream: Stream) =>

@@ -21,7 +21,7 @@ export async function openMatcher({ app, postgres, chainId, schema }: Matched): 
     readTokens: async () => new Map(),
     presentTransaction: (detail, { receipt }, id) =>
       presentTransaction(detail, { receipt, feeToken: undefined }, id),
-    ...{ commits: new CommitBell(), outgoing: new CommitBell(), clock: systemRuntime().clock },
+    ...{ bell: new CommitBell(), outgoing: new CommitBell(), clock: systemRuntime().clock },
     ...{ failpoint: () => {}, log: silentLogger },
   })
   await matcher.begin()
