@@ -55,11 +55,25 @@ export function bodyChain(
   }
 }
 
-/** US dollars with up to nine decimals. */
+/** Up to nine decimals. */
+const dollarsPattern = /^[0-9]{1,9}(\.[0-9]{1,9})?$/
+
+/** US dollars, in JSON. */
 export const dollars = s.text({
-  pattern: '^[0-9]{1,9}(\\.[0-9]{1,9})?$',
+  pattern: dollarsPattern.source,
   examples: ['0.001'],
   description: 'US dollars as a decimal string.',
+})
+
+/** The same in a URL. */
+export const dollarsText = p.parameter({
+  schema: dollars,
+  description: 'US dollars.',
+  code: 'param_invalid',
+  parse: (text) => {
+    if (!dollarsPattern.test(text)) throw new p.ParameterError('expected a decimal number')
+    return text
+  },
 })
 
 /** @throws ApiError `cost_exceeded` when the engine's own plan says that the query costs more */
