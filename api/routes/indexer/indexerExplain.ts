@@ -6,11 +6,12 @@
 import { command } from '#http/endpoint.ts'
 import * as s from '#http/schema.ts'
 import { isRecord } from '#primitives.ts'
-import { SIGNATURE_CHARACTERS_MAX, SIGNATURES_MAX } from '#query/decoded/signature.ts'
+import { SIGNATURES_MAX } from '#query/decoded/signature.ts'
 import { ROWS_MAX } from '#query/limits.ts'
 import { priceOf } from '#query/price.ts'
 import type { QueryPlan } from '#query/result.ts'
 import { SQL_BYTES_MAX, sqlExample } from '#query/text.ts'
+import { SIGNATURE_CHARACTERS_MAX } from '#transform/abi/signature.ts'
 import {
   bodyChain,
   dollars,
