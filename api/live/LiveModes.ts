@@ -1,4 +1,4 @@
-import type { Engine } from '#query/result.ts'
+import type { Engine } from '#primitives.ts'
 import { isRowWise } from '#query/rowWise/rowWise.ts'
 import { BoundedMap } from '#runtime/BoundedMap.ts'
 

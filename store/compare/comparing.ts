@@ -7,6 +7,7 @@ import { messageOf } from '#errors.ts'
 import { type BlockRange, covers, intersection, type RangeSet } from '#ingest/range.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
+import type { StoreName } from '../ledger/lane.ts'
 
 /** A comparison of nothing is quick, and so is one that fails. */
 const REST_MS_MIN = 2_000
@@ -14,7 +15,7 @@ const REST_MS_MIN = 2_000
 const CONFIRM_MS = 1_000
 
 /** What each store holds whole, now. */
-export type CoverageOf = (store: 'postgres' | 'clickhouse') => RangeSet
+export type CoverageOf = (store: StoreName) => RangeSet
 
 export const heldByBoth = (coverage: CoverageOf): RangeSet =>
   intersection(coverage('postgres'), coverage('clickhouse'))

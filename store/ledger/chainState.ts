@@ -9,7 +9,7 @@ import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Postgres } from '../postgres.ts'
 import { CommitBell } from './commits.ts'
-import { readCoverage, readLane, readTipTime } from './lane.ts'
+import { readCoverage, readLane, readTipTime, type StoreName } from './lane.ts'
 import { OpenParts } from './openParts.ts'
 
 /**
@@ -85,7 +85,7 @@ export class ChainState {
   get problem(): string | null {
     return this.#problem
   }
-  coverage(store: 'postgres' | 'clickhouse'): RangeSet {
+  coverage(store: StoreName): RangeSet {
     return store === 'postgres' ? this.#postgresCoverage : this.#clickhouseCoverage
   }
 

@@ -10,6 +10,7 @@ import { type Caller, partyOf } from '#http/request/access.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
 import { readLastEventId } from '#http/stream/sse.ts'
+import { engines } from '#primitives.ts'
 import { SIGNATURES_MAX } from '#query/decoded/signature.ts'
 import { EXPORT_MS_MAX, EXPORT_ROWS_MAX, isExport, QUERY_MS_MAX, ROWS_MAX } from '#query/limits.ts'
 import { SQL_BYTES_MAX, sqlExample } from '#query/text.ts'
@@ -50,7 +51,7 @@ const queryResult = s.named('QueryResult', {
   ),
   row_count: s.count,
   truncated: s.boolean({ description: 'More rows exist than `limit`.' }),
-  engine: s.oneOf(['postgres', 'clickhouse']),
+  engine: s.oneOf(engines),
   query_time_ms: s.number({ minimum: 0 }),
   rows_read: s.nullable(
     s.integer({
@@ -148,10 +149,7 @@ export const queryIndexerEndpoint = rawEndpoint({
     sql: p.required(sqlText),
     signature: signatureParameter,
     engine: p.withDefault(
-      p.described(
-        p.oneOf('postgres', 'clickhouse'),
-        '`postgres` follows the head, `clickhouse` what is final.',
-      ),
+      p.described(p.oneOf(...engines), '`postgres` follows the head, `clickhouse` what is final.'),
       'postgres',
     ),
     live: p.withDefault(
@@ -186,7 +184,7 @@ export const postIndexerQueryEndpoint = rawEndpoint({
       s.array(s.text({ minLength: 1, maxLength: SIGNATURE_CHARACTERS_MAX }), { maxItems: SIGNATURES_MAX }),
     ),
     chainId: s.optional(s.union([s.text(), s.integer({ minimum: 1 })])),
-    engine: s.optional(s.oneOf(['postgres', 'clickhouse'])),
+    engine: s.optional(s.oneOf(engines)),
     live: s.optional(s.union([s.boolean(), s.literal('snapshot')])),
     limit: s.optional(s.integer({ minimum: 1, maximum: EXPORT_ROWS_MAX, description: limitText })),
     timeout_ms: s.optional(s.integer({ minimum: 100, maximum: EXPORT_MS_MAX, description: timeoutText })),
