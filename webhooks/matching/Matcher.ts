@@ -181,9 +181,9 @@ export class Matcher {
   }
 
   async #goOn(position: Position, piece: Piece, signal: AbortSignal): Promise<boolean> {
-    const { app, chain, fence, failpoint, readTokens, presentTransaction } = this.#options
+    const { app, chain, fence, failpoint, readTokens } = this.#options
     const { found, finalized } = piece
-    const made = await messagesOf(found, chain, finalized, readTokens, presentTransaction, signal)
+    const made = await messagesOf(found, chain, finalized, readTokens, signal)
     const last = made.blocks.at(-1)
     if (!last) throw new TypeError('a piece has blocks')
     const rings = await app.transaction().execute(async (transaction) => {

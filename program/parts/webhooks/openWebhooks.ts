@@ -5,7 +5,6 @@ import type { ChainReads } from '#api/services.ts'
 import type { Egress } from '#egress/egress.ts'
 import { messageOf } from '#errors.ts'
 import type { TokenNames } from '#present/tokenNames.ts'
-import { presentTransaction } from '#present/transaction.ts'
 import { appDatabase } from '#rows/database.ts'
 import type { Sealer } from '#rows/sealing.ts'
 import { failLostDeliveries } from '#rows/webhooks/deliveries.ts'
@@ -143,8 +142,6 @@ function watchedOf(
         log.warn({ chainId, problem: messageOf(error) }, 'names of tokens are left out of events')
         return new Map()
       }),
-    presentTransaction: (detail, { receipt }, id) =>
-      presentTransaction(detail, { receipt, feeToken: undefined }, id),
   }
 }
 
