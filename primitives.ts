@@ -13,6 +13,10 @@ export type Hash = Brand<`0x${string}`, 'Hash'>
 /** `0x` + an even number of lowercase hex digits. */
 export type Hex = `0x${string}`
 
+/** What runs users' SQL: Postgres follows the head, ClickHouse what is final. */
+export const engines = ['postgres', 'clickhouse'] as const
+export type Engine = (typeof engines)[number]
+
 /** A block's place in its chain. */
 export interface BlockRef {
   readonly number: number

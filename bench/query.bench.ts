@@ -3,8 +3,9 @@
  * the same run; and a block reaches a thousand readers of one live query well within the time to
  * the next.
  */
+
 import { setTimeout } from 'node:timers/promises'
-import type { Engine } from '#query/result.ts'
+import type { Engine } from '#primitives.ts'
 import type { LiveBlocks } from './cannedNode.ts'
 import { type CannedNode, type Line, median, quantile, startCannedNode } from './harness.ts'
 import { isQueryable, type RunningProgram, withProgram } from './program.ts'

@@ -24,6 +24,8 @@ export interface EgressBudget {
   readonly timeoutMs: number
   /** Time to be connected in, of `timeoutMs`; as long as that where it is not given. */
   readonly connectMs?: number
+  /** The operator alone names its addresses: they may be of this network, plain, at any port. */
+  readonly isOperators?: true
 }
 
 /** What requests are made for. A new purpose is one line. */
@@ -40,6 +42,8 @@ export const egressBudgets = {
   quote: { activeMax: 128, waitingMax: 1_000, timeoutMs: 10_000 },
   /** Events of subscriptions; their sender has shares per endpoint and owner of its own. */
   webhook: { activeMax: 256, waitingMax: 256, timeoutMs: 15_000, connectMs: 5_000 },
+  /** Alarms, one after the other; fifteen seconds are what receivers are commonly given (Svix). */
+  alarm: { activeMax: 1, waitingMax: 1, timeoutMs: 15_000, isOperators: true },
 } as const satisfies Record<string, EgressBudget>
 
 export type EgressPurpose = keyof typeof egressBudgets
@@ -50,10 +54,10 @@ export interface EgressOptions {
   /** Default: https only. */
   readonly protocols?: readonly string[]
   /**
-   * Origins of this machine that may be called all the same, plainly: the program's own sellers.
-   * Default: none.
+   * Origins of this machine that may be called all the same, plainly, and what for: the program's
+   * own sellers. Default: none.
    */
-  readonly isLocalOrigin?: (origin: string) => boolean
+  readonly isLocalOrigin?: (origin: string, purpose: EgressPurpose) => boolean
   /** Ports that may be connected to; null for any. Default: 443 and 8443. */
   readonly ports?: readonly number[] | null
   /** Every address of a name. Default: the machine's resolver. */
@@ -111,11 +115,11 @@ const framingHeaders = new Set([
   'upgrade',
 ])
 
-/** The one way out to addresses that clients, catalogs or chains name. */
+/** The one way out to addresses that clients, catalogs, chains or operators name. */
 export class Egress {
   readonly #isAllowed: (address: string) => boolean
   readonly #protocols: readonly string[]
-  readonly #isLocalOrigin: (origin: string) => boolean
+  readonly #isLocalOrigin: NonNullable<EgressOptions['isLocalOrigin']>
   readonly #ports: readonly number[] | null
   readonly #resolve: NonNullable<EgressOptions['resolve']>
   readonly #queues = new Map<EgressPurpose, PQueue>()
@@ -138,11 +142,11 @@ export class Egress {
    * Whether a request would be sent there now: the form of the URL, and every address of its name.
    * @throws EgressRefusedError; a name that has no address is refused too
    */
-  async check(url: string): Promise<void> {
-    const { hostname } = this.#targetOf(url)
+  async check(url: string, purpose: EgressPurpose): Promise<void> {
+    const { hostname } = this.#targetOf(url, purpose)
     const host = bareHost(hostname)
     if (isIP(host) !== 0) return
-    await this.#addressesOf(host).catch(() => {
+    await this.#addressesOf(host, purpose).catch(() => {
       throw new EgressRefusedError('address')
     })
   }
@@ -154,7 +158,7 @@ export class Egress {
    * no answer in time or too many requests of the purpose wait already
    */
   async fetch(asked: EgressRequest): Promise<EgressAnswer> {
-    const target = this.#targetOf(asked.url)
+    const target = this.#targetOf(asked.url, asked.purpose)
     assertHeaders(asked.headers ?? {})
     const budget: EgressBudget = egressBudgets[asked.purpose]
     const queue = this.#queueOf(asked.purpose)
@@ -165,13 +169,14 @@ export class Egress {
   async #send(target: URL, asked: EgressRequest, budget: EgressBudget): Promise<EgressAnswer> {
     const { timeoutMs, connectMs = timeoutMs } = budget
     const { method = 'GET', headers = {}, body, bytesMax, cuts = false, signal } = asked
-    const isTrusted = this.#isLocalOrigin(target.origin)
+    const isTrusted = this.#isLocalOrigin(target.origin, asked.purpose)
     const time = AbortSignal.timeout(timeoutMs)
     // Strangers' servers share nothing, and none is asked often: a connection lives as long as its
     // request.
     const agent = new Agent({
-      connect: checkedConnector({ lookup: this.#lookup, timeout: connectMs }, (address) =>
-        isTrusted ? true : this.#isAllowed(address),
+      connect: checkedConnector(
+        { lookup: this.#lookupFor(asked.purpose), timeout: connectMs },
+        (address) => isTrusted || this.#mayReach(address, asked.purpose),
       ),
       maxHeaderSize: HEADER_BYTES_MAX,
     })
@@ -197,12 +202,13 @@ export class Egress {
   }
 
   /** A host that is an address itself is looked up by nobody, so it is checked here. */
-  #targetOf(text: string): URL {
+  #targetOf(text: string, purpose: EgressPurpose): URL {
     const url = text.length <= URL_CHARACTERS_MAX && URL.canParse(text) ? new URL(text) : null
     if (url?.username !== '' || url.password !== '') throw new EgressRefusedError('url')
     const host = bareHost(url.hostname)
+    if (isOperators(purpose) && /^https?:$/.test(url.protocol)) return url
     // A name could lead elsewhere by the time it is looked up; an address cannot.
-    if (isIP(host) !== 0 && this.#isLocalOrigin(url.origin)) return url
+    if (isIP(host) !== 0 && this.#isLocalOrigin(url.origin, purpose)) return url
     const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
     const isPort = this.#ports?.includes(port) ?? true
     if (!this.#protocols.includes(url.protocol) || !isPort) throw new EgressRefusedError('url')
@@ -211,23 +217,29 @@ export class Egress {
   }
 
   /** Gives a connection only addresses that were checked. */
-  readonly #lookup: LookupFunction = (host, options, done) => {
-    this.#addressesOf(host).then(
-      (found) => {
-        const [first] = found
-        if (options.all) return done(null, [...found])
-        done(null, first?.address ?? '', first?.family ?? 4)
-      },
-      (error: NodeJS.ErrnoException) => done(error, '', 4),
-    )
+  #lookupFor(purpose: EgressPurpose): LookupFunction {
+    return (host, options, done) => {
+      this.#addressesOf(host, purpose).then(
+        (found) => {
+          const [first] = found
+          if (options.all) return done(null, [...found])
+          done(null, first?.address ?? '', first?.family ?? 4)
+        },
+        (error: NodeJS.ErrnoException) => done(error, '', 4),
+      )
+    }
   }
 
   /** @throws EgressRefusedError unless there are addresses and all of them are allowed */
-  async #addressesOf(host: string): Promise<readonly ResolvedAddress[]> {
+  async #addressesOf(host: string, purpose: EgressPurpose): Promise<readonly ResolvedAddress[]> {
     const found = await this.#resolve(host)
-    if (found.length === 0 || !found.every(({ address }) => this.#isAllowed(address)))
+    if (found.length === 0 || !found.every(({ address }) => this.#mayReach(address, purpose)))
       throw new EgressRefusedError('address')
     return found
+  }
+
+  #mayReach(address: string, purpose: EgressPurpose): boolean {
+    return isOperators(purpose) || this.#isAllowed(address)
   }
 
   #queueOf(purpose: EgressPurpose): PQueue {
@@ -237,6 +249,11 @@ export class Egress {
     this.#queues.set(purpose, queue)
     return queue
   }
+}
+
+function isOperators(purpose: EgressPurpose): boolean {
+  const budget: EgressBudget = egressBudgets[purpose]
+  return budget.isOperators ?? false
 }
 
 function assertHeaders(headers: Readonly<Record<string, string>>): void {

@@ -9,20 +9,24 @@ export class SharedReads<Result> {
 
   /**
    * The result of the read of this key that is under way, or of one that begins now. It is aborted
-   * when nobody waits for it ; each waits only as long as `signal` lets it, which the caller sees
-   * to.
+   * when nobody waits for it; each waits only as long as `signal` lets it, which the caller sees
+   * to, and without one to the end.
    */
-  join(key: string, signal: AbortSignal, read: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  join(
+    key: string,
+    signal: AbortSignal | null,
+    read: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
     const joined = this.#underWay.get(key) ?? this.#begin(key, read)
     joined.readers++
     const leave = () => {
       joined.readers--
       if (joined.readers > 0) return
       this.#end(key, joined)
-      joined.working.abort(signal.reason)
+      joined.working.abort(signal?.reason)
     }
-    if (signal.aborted) leave()
-    else signal.addEventListener('abort', leave, { once: true })
+    if (signal?.aborted) leave()
+    else signal?.addEventListener('abort', leave, { once: true })
     return joined.result
   }
 

@@ -21,6 +21,7 @@ import {
   settlePayment,
   takePayment,
 } from '#rows/payments/payments.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { amountOf } from './price.ts'
@@ -126,12 +127,14 @@ export class Payments {
   /** Finds out what became of payments that nobody waits for, until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options
-    while (!signal.aborted) {
-      await this.reconcile().catch((error: unknown) => {
-        if (!signal.aborted) log.warn({ problem: messageOf(error) }, 'payments could not be looked at')
-      })
-      await clock.sleep(RECONCILE_MS, signal).catch(() => {})
+    const failed = (error: unknown) => {
+      log.warn({ problem: messageOf(error) }, 'payments could not be looked at')
+      return RECONCILE_MS
     }
+    await repeat({ clock, signal, failed }, async () => {
+      await this.reconcile()
+      return RECONCILE_MS
+    })
   }
 
   /** One look at each payment whose outcome is unknown. */

@@ -2,6 +2,7 @@
 import { createClient, type Transport } from 'viem'
 import { getChainId, readContract } from 'viem/actions'
 import { messageOf } from '#errors.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Currency } from './tempoCharges.ts'
 
@@ -64,9 +65,10 @@ export class Offers {
 
   /** Asks again every hour, sooner while something is missing; until aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.#options.clock.sleep(this.#problems.length > 0 ? AGAIN_MS : CHECK_MS, signal).catch(() => {})
-      if (!signal.aborted) await this.check()
-    }
+    const pauseMs = () => (this.#problems.length > 0 ? AGAIN_MS : CHECK_MS)
+    await repeat({ clock: this.#options.clock, signal, firstMs: pauseMs() }, async () => {
+      await this.check()
+      return pauseMs()
+    })
   }
 }

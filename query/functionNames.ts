@@ -1,7 +1,7 @@
 /** The functions a user query may call, in the engine's own spelling. */
+import type { Engine } from '#primitives.ts'
 import { functionNames as clickhouse } from './clickhouse/compile/calls/functions.ts'
 import { functionRules as postgres } from './postgres/gate/expressions/functions.ts'
-import type { Engine } from './result.ts'
 
 /** Sorted, without what is an operator in other clothes. */
 export function functionNamesOf(engine: Engine): string[] {

@@ -7,9 +7,8 @@
  */
 
 import type { RangeSet } from '#ingest/range.ts'
+import type { Engine } from '#primitives.ts'
 import type { LogicalType } from './logicalType.ts'
-
-export type Engine = 'postgres' | 'clickhouse'
 
 type ScalarColumnType = LogicalType | 'local_timestamp' | 'interval' | 'uuid'
 

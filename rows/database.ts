@@ -15,9 +15,19 @@ import type { AppSchema } from './tables.ts'
 
 export type AppDatabase = Kysely<AppSchema>
 
-/** Statements run on the pool of the service's rows, or on the one given; its owner ends it. */
-export const appDatabase = ({ pool, rows = pool }: AppPools): AppDatabase =>
-  new Kysely<AppSchema>({ dialect: new PostgresDialect({ pool: namingErrors(rows) }) })
+const opened = new WeakMap<pg.Pool, AppDatabase>()
+
+/**
+ * Statements run on the pool of the service's rows, or on the one given; its owner ends it. One for
+ * each pool, whoever asks.
+ */
+export function appDatabase({ pool, rows = pool }: AppPools): AppDatabase {
+  const known = opened.get(rows)
+  if (known) return known
+  const app = new Kysely<AppSchema>({ dialect: new PostgresDialect({ pool: namingErrors(rows) }) })
+  opened.set(rows, app)
+  return app
+}
 
 type AppPools = Pick<Postgres, 'pool'> & Partial<Pick<Postgres, 'rows'>>
 

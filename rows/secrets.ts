@@ -7,6 +7,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { failure, messageOf } from '#errors.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { type AppDatabase, databaseNow, fromNow } from './database.ts'
@@ -83,13 +84,13 @@ export async function openSecrets(app: AppDatabase, wrapping: WrappingKeys): Pro
       await removeExpired(app)
     },
     run: async (clock, log, signal) => {
-      while (!signal.aborted) {
-        await clock.sleep(LOOK_MS, signal).catch(() => {})
-        for (const one of signal.aborted ? [] : followed)
+      await repeat({ clock, signal, firstMs: LOOK_MS }, async () => {
+        for (const one of followed)
           await lookAgain(one, keys).catch((error: unknown) =>
             log.warn({ secret: one.name, error: messageOf(error) }, 'keys could not be read again'),
           )
-      }
+        return LOOK_MS
+      })
     },
   }
 }

@@ -2,6 +2,7 @@ import { failure } from '#errors.ts'
 import type { Logger } from '#telemetry.ts'
 import { problemOf } from './backoff.ts'
 import type { VisitFailpoint } from './failpoints.ts'
+import { repeat } from './repeat.ts'
 import type { Runtime } from './runtime.ts'
 
 /**
@@ -163,11 +164,12 @@ class RenewedLease implements Lease {
 
   async #renewUntilStopped(): Promise<void> {
     const { runtime, ttlMs } = this.#options
-    const stopped = AbortSignal.any([this.#stopped.signal, this.#lost.signal])
-    while (!stopped.aborted) {
-      await runtime.clock.sleep(ttlMs / RENEWALS_PER_TTL, stopped).catch(() => {})
-      if (!stopped.aborted) await this.#renew()
-    }
+    const signal = AbortSignal.any([this.#stopped.signal, this.#lost.signal])
+    const pauseMs = ttlMs / RENEWALS_PER_TTL
+    await repeat({ clock: runtime.clock, signal, firstMs: pauseMs }, async () => {
+      await this.#renew()
+      return pauseMs
+    })
   }
 
   async #renew(): Promise<void> {

@@ -128,6 +128,13 @@ test('time, chance and waiting come from the runtime', () => {
   expect(core.filter((file) => bare.test(read(file)))).toEqual([])
 })
 
+test('what goes on until it is told to stop goes by `repeat`', () => {
+  // Quotas give back once more after the abort.
+  const own = ['api/access/Quotas.ts']
+  const loops = sources.filter((file) => /\bwhile \(![\w.]*\baborted\) \{/.test(read(file)))
+  expect(loops).toEqual(own)
+})
+
 test('no module that a thread may load awaits at its top level', () => {
   // V8 aborts the process when a thread is ended while such a module is loaded. A process's own
   // entry is never ended that way.

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { Egress } from '#egress/egress.ts'
+import type { Reply } from '#egress/post.ts'
 import { failure } from '#errors.ts'
 import { withinBound } from '#rows/bounds.ts'
 import type { AppDatabase } from '#rows/database.ts'
@@ -39,7 +40,6 @@ import type { Postgres } from '#store/postgres.ts'
 import { headPlace, type Stream } from '#store/read/pieces.ts'
 import { schemaOf } from '#store/sql.ts'
 import type { Logger } from '#telemetry.ts'
-import type { Reply } from './delivery/post.ts'
 import { send } from './delivery/send.ts'
 import { tellDisabled } from './delivery/tellDisabled.ts'
 import { endpointOf, readTarget, shown } from './destinations.ts'
@@ -105,7 +105,7 @@ export class Webhooks {
     const filters = readFilters(eventType, asked.filters)
     this.#assertFollowable(chainId, eventType)
     const target = readTarget(asked.target)
-    await egress.check(target.url)
+    await egress.check(target.url, 'webhook')
     const secret = newSecret()
     const subscription = await withinBound(
       app,
@@ -145,7 +145,7 @@ export class Webhooks {
     const found = await findSubscription(app, id, owner)
     if (!found) return null
     const target = asked.target && readTarget(asked.target)
-    if (target) await egress.check(target.url)
+    if (target) await egress.check(target.url, 'webhook')
     const filters = asked.filters === undefined ? undefined : readFilters(found.eventType, asked.filters)
     const result = await app.transaction().execute(async (transaction) => {
       const { number } = await this.#lock(transaction, found.chainId, found.eventType)

@@ -33,7 +33,7 @@ export async function checkDestinations(
 /** A name that does not resolve now may resolve at the next attempt. */
 async function isRefused(egress: Egress, url: string): Promise<boolean> {
   try {
-    await egress.check(url)
+    await egress.check(url, 'webhook')
     return false
   } catch (error) {
     return error instanceof EgressRefusedError

@@ -3,6 +3,7 @@ import { messageOf } from '#errors.ts'
 import { postgresLeases } from '#rows/leases.ts'
 import { visitListed } from '#runtime/failpoints.ts'
 import { type LeaseHolder, type LeaseStore, waitForLease } from '#runtime/lease.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Postgres } from '#store/postgres.ts'
 import type { Logger } from '#telemetry.ts'
@@ -28,16 +29,14 @@ export async function whileLeased(
   signal: AbortSignal,
   work: (fence: bigint, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const { clock } = options.runtime
-  while (!signal.aborted) {
-    try {
-      await once(options, signal, work)
-    } catch (error) {
-      if (signal.aborted) return
-      options.told?.(messageOf(error))
-      await clock.sleep(RETRY_MS, signal).catch(() => {})
-    }
+  const failed = (error: unknown) => {
+    options.told?.(messageOf(error))
+    return RETRY_MS
   }
+  await repeat({ clock: options.runtime.clock, signal, failed }, async () => {
+    await once(options, signal, work)
+    return 0
+  })
 }
 
 async function once(

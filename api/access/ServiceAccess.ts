@@ -55,6 +55,9 @@ const REFUSED_PAYMENTS_MAX = 60
 /** Two years, as browsers' lists of such hosts ask. */
 const HSTS_SECONDS = 63_072_000
 
+/** A credential that a request has. */
+type Presented = Exclude<Credential, { kind: 'none' }>
+
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 export class ServiceAccess implements Access {
@@ -64,23 +67,16 @@ export class ServiceAccess implements Access {
   readonly #operator: CountedCaller
   readonly #keys: Verdicts<KeyCaller>
   readonly #sessions: Verdicts<CountedCaller>
-  readonly #tokens = new Map<string, string>()
 
   constructor(options: ServiceAccessOptions) {
-    const { settings, credentials, defaults, clock } = options
+    const { settings, defaults, clock } = options
     this.#options = options
     this.answered = options.answered ?? (() => {})
     this.#operator = operator(defaults)
     const isSecure = settings.mode === 'guarded' && settings.publicUrl?.protocol === 'https:'
     this.headers = isSecure ? { 'strict-transport-security': `max-age=${HSTS_SECONDS}` } : {}
-    this.#keys = new Verdicts(async (digest) => {
-      const key = await credentials.findKey(this.#tokenOf(digest))
-      return key && new KeyCaller(key)
-    }, clock)
-    this.#sessions = new Verdicts(async (digest) => {
-      const userId = await credentials.findSession(this.#tokenOf(digest))
-      return userId === null ? null : person(userId)
-    }, clock)
+    this.#keys = new Verdicts(clock)
+    this.#sessions = new Verdicts(clock)
   }
 
   readonly enter: NonNullable<Access['enter']> = (headers) => {
@@ -161,7 +157,7 @@ export class ServiceAccess implements Access {
   }
 
   async #lookUp(
-    credential: Exclude<Credential, { kind: 'none' }>,
+    credential: Presented,
     digest: string,
     request: AccessRequest,
     rule: AccessRule,
@@ -171,11 +167,7 @@ export class ServiceAccess implements Access {
     const isCounted = this.#options.settings.mode === 'guarded'
     if (isCounted && !verdicts.wasGood(digest) && this.#options.quotas.isSpent(suspicion))
       throw tooManyUnknown()
-    this.#tokens.set(digest, credential.token)
-    const found = await verdicts
-      .ask(digest)
-      .catch(unavailable)
-      .finally(() => this.#tokens.delete(digest))
+    const found = await this.#find(credential, digest).catch(unavailable)
     if (found) return this.#accepted(found, credential, request, rule)
     // A browser keeps the cookie of a session that has ended: its person is a stranger again.
     if (credential.kind === 'session' && credential.place === 'cookie')
@@ -208,8 +200,17 @@ export class ServiceAccess implements Access {
     return isOpenToAll ? caller : assertAllowed(caller, rule)
   }
 
-  #tokenOf(digest: string): string {
-    return this.#tokens.get(digest) ?? ''
+  #find({ kind, token }: Presented, digest: string): Promise<CountedCaller | null> {
+    const { findKey, findSession } = this.#options.credentials
+    if (kind === 'key')
+      return this.#keys.ask(digest, async () => {
+        const key = await findKey(token)
+        return key && new KeyCaller(key)
+      })
+    return this.#sessions.ask(digest, async () => {
+      const userId = await findSession(token)
+      return userId === null ? null : person(userId)
+    })
   }
 }
 

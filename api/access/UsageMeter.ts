@@ -5,6 +5,7 @@
 
 import type { AccessRule, Answered, Caller } from '#http/request/access.ts'
 import type { UsageCount } from '#rows/access/usage.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 
 /** The database's side (rows/access/usage.ts). */
@@ -44,10 +45,11 @@ export class UsageMeter {
 
   /** Adds what was counted to the database until aborted, and once more then. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.#clock.sleep(FLUSH_MS, signal).catch(() => {})
+    await repeat({ clock: this.#clock, signal, firstMs: FLUSH_MS }, async () => {
       await this.flush()
-    }
+      return FLUSH_MS
+    })
+    await this.flush()
   }
 
   /** What cannot be added now is kept for the next time. */

@@ -2,6 +2,8 @@
  * What is known of credentials, for a moment: found or not, so that a key costs one look into the
  * database a second and a made-up one costs no more. A revocation is felt when the moment is over.
  */
+import { SharedReads } from '#http/sharedReads.ts'
+import { BoundedMap } from '#runtime/BoundedMap.ts'
 import type { Clock } from '#runtime/runtime.ts'
 
 /**
@@ -23,66 +25,54 @@ interface Verdict<Found> {
 }
 
 export class Verdicts<Found> {
-  readonly #find: (name: string) => Promise<Found | null>
   readonly #clock: Clock
-  readonly #known = new Map<string, Verdict<Found>>()
-  readonly #asking = new Map<string, Promise<Found | null>>()
+  readonly #known = new BoundedMap<string, Verdict<Found>>({ max: VERDICTS_MAX })
+  readonly #asking = new SharedReads<Found | null>()
 
-  /** `find` looks into the database by the credential's digest. */
-  constructor(find: (name: string) => Promise<Found | null>, clock: Clock) {
-    this.#find = find
+  constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** At once where it is known; undefined where the database has to be asked. */
-  known(name: string): Found | null | undefined {
-    const verdict = this.#known.get(name)
+  /**
+   * What is known of the credential with this digest, at once; undefined where the database has to
+   * be asked.
+   */
+  known(digest: string): Found | null | undefined {
+    const verdict = this.#known.get(digest)
     return verdict && this.#ageMs(verdict) < FRESH_MS ? verdict.found : undefined
   }
 
   /** Whether it was good lately: it needs no suspicion. */
-  wasGood(name: string): boolean {
-    const verdict = this.#known.get(name)
+  wasGood(digest: string): boolean {
+    const verdict = this.#known.get(digest)
     return verdict !== undefined && verdict.found !== null && this.#ageMs(verdict) < STALE_MS
   }
 
   /**
-   * Asks the database where it is not known, once for all who want to know. @throws what it throws,
-   * for a credential not known of late
+   * Asks the database by `find` where it is not known, once for all who want to know. @throws what
+   * it throws, for a credential not known of late
    */
-  async ask(name: string): Promise<Found | null> {
-    const known = this.known(name)
-    if (known !== undefined) return known
-    const asking = this.#asking.get(name)
-    if (asking) return asking
-    const asked = this.#ask(name).finally(() => this.#asking.delete(name))
-    this.#asking.set(name, asked)
-    return asked
+  async ask(digest: string, find: () => Promise<Found | null>): Promise<Found | null> {
+    const known = this.known(digest)
+    return known === undefined ? this.#asking.join(digest, null, () => this.#ask(digest, find)) : known
   }
 
   /** What was decided here is felt here at once. */
-  forget(name: string): void {
-    this.#known.delete(name)
+  forget(digest: string): void {
+    this.#known.delete(digest)
   }
 
-  async #ask(name: string): Promise<Found | null> {
+  async #ask(digest: string, find: () => Promise<Found | null>): Promise<Found | null> {
     const askedMs = this.#clock.monotonic()
     try {
-      const found = await this.#find(name)
-      this.#remember(name, { found, askedMs })
+      const found = await find()
+      this.#known.set(digest, { found, askedMs })
       return found
     } catch (error) {
-      const last = this.#known.get(name)
+      const last = this.#known.get(digest)
       if (last?.found && this.#ageMs(last) < STALE_MS) return last.found
       throw error
     }
-  }
-
-  #remember(name: string, verdict: Verdict<Found>): void {
-    this.#known.delete(name)
-    this.#known.set(name, verdict)
-    const [oldest] = this.#known.keys()
-    if (this.#known.size > VERDICTS_MAX && oldest !== undefined) this.#known.delete(oldest)
   }
 
   #ageMs({ askedMs }: Verdict<Found>): number {

@@ -1,5 +1,6 @@
-import type { Engine } from '#query/result.ts'
+import type { Engine } from '#primitives.ts'
 import { isRowWise } from '#query/rowWise/rowWise.ts'
+import { BoundedMap } from '#runtime/BoundedMap.ts'
 
 /** `blocks`: the rows of every block. `snapshot`: the whole result whenever it changed. */
 export type LiveMode = 'blocks' | 'snapshot'
@@ -9,7 +10,7 @@ const REMEMBERED_MAX = 64
 
 /** How queries are told live; those asked again and again are read once. */
 export class LiveModes {
-  readonly #known = new Map<string, LiveMode>()
+  readonly #known = new BoundedMap<string, LiveMode>({ max: REMEMBERED_MAX })
 
   /** `snapshot` for what no block alone answers. @throws UserQueryError for what cannot be read */
   async of(engine: Engine, sql: string): Promise<LiveMode> {
@@ -17,8 +18,6 @@ export class LiveModes {
     const known = this.#known.get(key)
     if (known !== undefined) return known
     const mode = (await isRowWise(engine, sql)) ? 'blocks' : 'snapshot'
-    const [oldest] = this.#known.keys()
-    if (oldest !== undefined && this.#known.size >= REMEMBERED_MAX) this.#known.delete(oldest)
     this.#known.set(key, mode)
     return mode
   }

@@ -5,6 +5,7 @@
  */
 import { messageOf } from '#errors.ts'
 import type { EventStream } from '#http/stream/sse.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
 import type { Logger } from '#telemetry.ts'
@@ -93,8 +94,8 @@ export class LiveQuery<Position> {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    const { feed, run } = this.#options
-    while (!signal.aborted) {
+    const { feed, run, clock } = this.#options
+    await repeat({ clock, signal }, async () => {
       this.#tellFinalized()
       const step = await this.#retried(
         () => feed.next(this.#position, run),
@@ -104,7 +105,8 @@ export class LiveQuery<Position> {
       if (step === null) await this.#idle(signal)
       else if (step === 'lost') await this.#restart(signal)
       else this.#publish(step.position, step.bytes)
-    }
+      return 0
+    })
   }
 
   /** Serves one client until it goes; resolves then. */

@@ -2,6 +2,7 @@
  * Live queries on Postgres follow the commit log: a result for every block of an append, a
  * retraction for a revert.
  */
+import { BoundedMap } from '#runtime/BoundedMap.ts'
 import {
   type Commit,
   holdsCommitsAfter,
@@ -22,7 +23,7 @@ const COMMITS_CACHED = 256
 
 export class PostgresFeed implements Feed<CommitPosition> {
   readonly #chain: ChainReads
-  readonly #commits = new Map<number, Commit>()
+  readonly #commits = new BoundedMap<number, Commit>({ max: COMMITS_CACHED })
 
   constructor(chain: ChainReads) {
     this.#chain = chain
@@ -97,14 +98,9 @@ export class PostgresFeed implements Feed<CommitPosition> {
     const cached = this.#commits.get(seq)
     if (cached) return cached
     const { postgres, state } = this.#chain
-    for (const commit of await readCommits(postgres.pool, state.schema, seq - 1)) this.#remember(commit)
+    for (const commit of await readCommits(postgres.pool, state.schema, seq - 1))
+      this.#commits.set(commit.seq, commit)
     return this.#commits.get(seq) ?? null
-  }
-
-  #remember(commit: Commit): void {
-    this.#commits.set(commit.seq, commit)
-    const [oldest] = this.#commits.keys()
-    if (this.#commits.size > COMMITS_CACHED && oldest !== undefined) this.#commits.delete(oldest)
   }
 }
 

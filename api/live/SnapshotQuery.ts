@@ -9,6 +9,7 @@ import { messageOf } from '#errors.ts'
 import type { EventStream } from '#http/stream/sse.ts'
 import { encodeFrame } from '#http/stream/sse.ts'
 import type { QueryResult } from '#query/result.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
 import type { Logger } from '#telemetry.ts'
@@ -43,17 +44,17 @@ export class SnapshotQuery {
     const { version, bell, clock } = this.#options
     let seen: string | null = null
     try {
-      while (!signal.aborted) {
+      await repeat({ clock, signal }, async () => {
         const present = version()
         if (present === seen) {
           await bell.wait(clock, POLL_MS, signal)
-          continue
+          return 0
         }
         const startedMs = clock.monotonic()
         if (await this.#ask()) seen = present
         const restMs = Math.max(REST_PER_RUN * (clock.monotonic() - startedMs), 1)
-        await clock.sleep(seen === present ? restMs : Math.max(restMs, POLL_MS), signal).catch(() => {})
-      }
+        return seen === present ? restMs : Math.max(restMs, POLL_MS)
+      })
     } finally {
       for (const stream of this.#subscribers) stream.close()
     }

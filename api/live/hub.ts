@@ -2,13 +2,15 @@
  * All live queries of the program: clients that ask the same share one execution, and the number of
  * queries is bounded.
  */
+
 import { messageOf } from '#errors.ts'
 import { ApiError } from '#http/errors.ts'
 import { anonymous, type Caller, partyOf } from '#http/request/access.ts'
 import { SharedReads } from '#http/sharedReads.ts'
 import type { EventStream } from '#http/stream/sse.ts'
 import type { RangeSet } from '#ingest/range.ts'
-import type { Engine, QueryRequest, QueryResult, UserQueryEngine } from '#query/result.ts'
+import type { Engine } from '#primitives.ts'
+import type { QueryRequest, QueryResult, UserQueryEngine } from '#query/result.ts'
 import { sqlSlotErrors } from '#query/slotLimits.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
 import type { Clock } from '#runtime/runtime.ts'

@@ -7,9 +7,9 @@ import { messageOf, SettingError } from '#errors.ts'
 import * as s from '#http/schema.ts'
 import { address as toAddress } from '#primitives.ts'
 import { type DecodedTable, decodedTable } from '#query/decoded/decodedTable.ts'
-import { parseSignature } from '#query/decoded/signature.ts'
 import { relationsOf } from '#query/relations/views.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
+import { parseSignature, SignatureError } from '#transform/abi/signature.ts'
 import type { Activity } from '#transform/activities/activity.ts'
 import { declaredActivity } from '#transform/activities/declaredActivity.ts'
 import { defineEvent } from '#transform/events/event.ts'
@@ -102,9 +102,9 @@ function declare(contract: DeclaredContract, event: DeclaredEvent): Declared {
     }
   } catch (error) {
     if (error instanceof SettingError) throw error
-    const hint = error instanceof UserQueryError && error.hint ? `; ${error.hint}` : ''
-    // The first line: the rest is for callers of the parser.
-    throw new SettingError(where, `${messageOf(error).split('\n')[0]}${hint}`, { cause: error })
+    const isRefused = error instanceof SignatureError || error instanceof UserQueryError
+    const hint = isRefused && error.hint ? `; ${error.hint}` : ''
+    throw new SettingError(where, `${messageOf(error)}${hint}`, { cause: error })
   }
 }
 
@@ -134,7 +134,6 @@ function activityOf(
       `CONFIG contract ${name}`,
       `\`${signature}\` has a parameter without a name, which an activity shows its value under`,
     )
-  const declaration = `event ${signature.replace(/^\s*event\s+/, '').replace(/\s+as\s+[\w$]+\s*;?\s*$/, '')}`
-  const event = defineEvent({ signature: declaration, ...(address && { emittedBy: toAddress(address) }) })
+  const event = defineEvent({ signature, ...(address && { emittedBy: toAddress(address) }) })
   return declaredActivity(name, event, title)
 }

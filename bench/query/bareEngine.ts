@@ -3,14 +3,15 @@
  * settings that ours runs under, and takes the answer as it comes. It checks, bounds, decodes and
  * writes nothing.
  */
+
 import pg from 'pg'
+import type { Engine } from '#primitives.ts'
 import { gateClickHouse } from '#query/clickhouse/gate.ts'
 import { readSignatures } from '#query/decoded/decodedTable.ts'
 import { gatePostgres, loadPostgresGrammar } from '#query/postgres/gate/gate.ts'
 import { bindDecoded } from '#query/relations/bindDecoded.ts'
 import { bindViews, type Catalog, restrictCatalog } from '#query/relations/catalog.ts'
 import { relationsOf } from '#query/relations/views.ts'
-import type { Engine } from '#query/result.ts'
 import { viewSchemaOf } from '#store/sql.ts'
 import type { RunningProgram } from '../program.ts'
 import { chainId } from '../program.ts'

@@ -1,5 +1,5 @@
 /** What the query bench asks: the shapes analysts' questions have, cheap ones and dear ones. */
-import type { Engine } from '#query/result.ts'
+import type { Engine } from '#primitives.ts'
 
 export interface BenchQuery {
   readonly name: string

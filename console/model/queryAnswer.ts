@@ -3,7 +3,7 @@
  * read them.
  */
 
-export type Engine = 'postgres' | 'clickhouse'
+import type { Engine } from '#primitives.ts'
 
 export type Cell = string | number | boolean | null | readonly Cell[] | { readonly [key: string]: Cell }
 

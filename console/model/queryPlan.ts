@@ -2,7 +2,8 @@
  * A query's plan and price, before it runs, as rows: a step a row, indented below the step it
  * feeds.
  */
-import { type Engine, isObject, type QueryAnswer, RequestFailure } from './queryAnswer.ts'
+import type { Engine } from '#primitives.ts'
+import { isObject, type QueryAnswer, RequestFailure } from './queryAnswer.ts'
 import { elapsedLabel } from './rates.ts'
 
 export interface QueryPlan {

@@ -2,7 +2,7 @@
  * What the API answers, as far as the console shows it. `test/console/wire.test.ts` holds it
  * against the API's schemas.
  */
-import type { Engine } from './queryAnswer.ts'
+import type { Engine } from '#primitives.ts'
 
 export interface Range {
   readonly from: number

@@ -1,6 +1,6 @@
 /** The program's resources as the console reads them; page and server are of one version. */
+import type { Engine } from '#primitives.ts'
 import { readResource } from '../model/indexerClient.ts'
-import type { Engine } from '../model/queryAnswer.ts'
 import type { IndexerSchema, StatusReport } from '../model/wire.ts'
 
 /**

@@ -1,4 +1,5 @@
 import { backoffMs, laneBackoff, type Problem, problemOf, remedyOf } from '#runtime/backoff.ts'
+import { type Next, repeat } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import { type Logger, metrics } from '#telemetry.ts'
 import type { Batch } from '../sink.ts'
@@ -59,37 +60,34 @@ export async function follow<B extends Batch>(
   const watched = { ...lane, observe }
   const readBatches: ReadBatches<B> = (_lane, range, stop) =>
     fetchAhead(lane, { from: range.from, to: passEnd(range) }, options.ahead, stop)
-  let failures = 0
-  while (!signal.aborted) {
-    try {
-      const outcome = await converge(watched, signal, readBatches)
-      failures = 0
-      report('running', null)
-      if (outcome === 'idle') {
-        const tip = await lane.sink.tip()
-        // Where finality is instant an empty lane has no tip, and nothing to do with the head it
-        // has seen.
-        await lane.source.waitForHead(Math.max(tip?.number ?? -1, headSeen), IDLE_TIMEOUT_MS, signal)
-      }
-    } catch (error) {
-      if (signal.aborted) break
-      if (remedyOf(error) === 'stop') {
-        const state = error instanceof FinalityViolationError ? 'finality_violated' : 'stopped'
-        report(state, problemOf(error))
-        log.error({ chainId: lane.source.chainId, ...problemOf(error) }, 'the head lane stopped')
-        return { reason: 'stopped', state, error }
-      }
-      failures++
-      const waitMs = backoffMs(failures, laneBackoff, runtime.random)
-      report('waiting', problemOf(error))
-      log.warn(
-        { chainId: lane.source.chainId, failures, waitMs, ...problemOf(error) },
-        'the head lane will try again',
-      )
-      await runtime.clock.sleep(waitMs, signal).catch(() => {})
+  let end: FollowEnd = { reason: 'aborted' }
+  const failed = (error: unknown, failures: number): Next => {
+    const problem = problemOf(error)
+    const told = { chainId: lane.source.chainId, ...problem }
+    if (remedyOf(error) === 'stop') {
+      const state = error instanceof FinalityViolationError ? 'finality_violated' : 'stopped'
+      report(state, problem)
+      log.error(told, 'the head lane stopped')
+      end = { reason: 'stopped', state, error }
+      return 'ended'
     }
+    const waitMs = backoffMs(failures, laneBackoff, runtime.random)
+    report('waiting', problem)
+    log.warn({ ...told, failures, waitMs }, 'the head lane will try again')
+    return waitMs
   }
-  return { reason: 'aborted' }
+  await repeat({ clock: runtime.clock, signal, failed }, async () => {
+    const outcome = await converge(watched, signal, readBatches)
+    report('running', null)
+    if (outcome === 'idle') {
+      const tip = await lane.sink.tip()
+      // Where finality is instant an empty lane has no tip, and nothing to do with the head it has
+      // seen.
+      await lane.source.waitForHead(Math.max(tip?.number ?? -1, headSeen), IDLE_TIMEOUT_MS, signal)
+    }
+    return 0
+  })
+  return end
 }
 
 const passEnd = (range: { from: number; to: number }) => Math.min(range.to, range.from + PASS_BLOCKS_MAX - 1)

@@ -4,6 +4,7 @@
  * it shows that its head is on the chain known so far, and no longer than nothing speaks against it.
  */
 import type { BlockRef } from '#primitives.ts'
+import { BoundedMap } from '#runtime/BoundedMap.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { RpcError } from '../rpc/client/errors.ts'
 import { HEADS_APART_MAX } from '../source.ts'
@@ -26,6 +27,12 @@ export interface Believed {
   readonly height: number
   /** Name of the endpoint on whose word alone it is taken; null where there is more. */
   readonly aloneBy: string | null
+}
+
+/** A block that one endpoint alone has told. */
+interface Lead {
+  readonly ref: BlockRef
+  readonly by: RelayEndpoint
 }
 
 /** A word older than this says nothing of the chain's end. */
@@ -51,7 +58,7 @@ export class RelayTrust {
   readonly #refused = new Map<RelayEndpoint, string>()
   readonly #proving = new Map<RelayEndpoint, Promise<boolean>>()
   /** Blocks taken on the word of one endpoint alone. */
-  readonly #leads = new Map<number, { readonly ref: BlockRef; readonly by: RelayEndpoint }>()
+  readonly #leads = new BoundedMap<number, Lead>({ max: LEADS_KEPT })
   readonly #contradictedAtMs = new Map<RelayEndpoint, number>()
   /** When what each endpoint led to was last found to be replaced there too. */
   readonly #replacedAtMs = new Map<RelayEndpoint, number>()
@@ -59,7 +66,7 @@ export class RelayTrust {
   #lead: { readonly by: RelayEndpoint; readonly number: number; readonly sinceMs: number } | null = null
   /** The newest block that was believed, and hashes of those below it. */
   #last: BlockRef | null = null
-  readonly #chain = new Map<number, string>()
+  readonly #chain = new BoundedMap<number, string>({ max: CHAIN_KEPT })
 
   constructor(endpoints: readonly RelayEndpoint[], clock: Clock, weighed: WeighedChain) {
     this.#endpoints = endpoints
@@ -127,7 +134,7 @@ export class RelayTrust {
       // All of its branch is gone, and the other one may name the rest of the new one next.
       for (const [number, lead] of this.#leads) if (lead.by === by) this.#leads.delete(number)
       this.#last = ref
-      remember(this.#chain, ref.number, ref.hash, CHAIN_KEPT)
+      this.#chain.set(ref.number, ref.hash)
     } else this.#contradictedAtMs.set(by, this.#clock.monotonic())
     this.#proved.delete(by)
   }
@@ -228,7 +235,7 @@ export class RelayTrust {
     const proving = heldOf(top, ref, anchors)
       .then((held) => {
         if (!held) this.#refused.set(top, asked)
-        else for (const { number, hash } of held) remember(this.#chain, number, hash, CHAIN_KEPT)
+        else for (const { number, hash } of held) this.#chain.set(number, hash)
         return held !== null
       })
       // An endpoint that does not answer is asked again.
@@ -252,11 +259,11 @@ export class RelayTrust {
     // One that merely has the height of another may name any hash.
     if (!isAlone && !this.#isAgreed(by, ref) && !this.isOne) return
     this.#last = ref
-    remember(this.#chain, ref.number, ref.hash, CHAIN_KEPT)
-    remember(this.#chain, ref.number - 1, ref.parentHash, CHAIN_KEPT)
+    this.#chain.set(ref.number, ref.hash)
+    this.#chain.set(ref.number - 1, ref.parentHash)
     if (!isAlone) return
     this.#proved.set(by, ref)
-    remember(this.#leads, ref.number, { ref, by }, LEADS_KEPT)
+    this.#leads.set(ref.number, { ref, by })
   }
 }
 
@@ -275,16 +282,6 @@ async function hasBlock(endpoint: RelayEndpoint, block: BlockRef): Promise<boole
   } catch (error) {
     if (error instanceof RpcError) return false
     throw error
-  }
-}
-
-/** Sets a value, and forgets those that were set before all others. */
-export function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, kept: number): void {
-  map.delete(key)
-  map.set(key, value)
-  for (const [oldest] of map) {
-    if (map.size <= kept) break
-    map.delete(oldest)
   }
 }
 

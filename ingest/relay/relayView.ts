@@ -4,9 +4,10 @@
  * that have reached it.
  */
 import type { BlockRef } from '#primitives.ts'
+import { BoundedMap } from '#runtime/BoundedMap.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { HEADS_APART_MAX } from '../source.ts'
-import { type Believed, remember } from './relayTrust.ts'
+import type { Believed } from './relayTrust.ts'
 
 /** Heads remembered, by which a reorganization to a lower height is known. */
 const HEADS_KEPT = 256
@@ -33,7 +34,7 @@ interface ToldTag extends Omit<TagSeen, 'said'> {
 
 export class RelayView {
   readonly #clock: Clock
-  readonly #hashes = new Map<number, string>()
+  readonly #hashes = new BoundedMap<number, string>({ max: HEADS_KEPT })
   readonly #tags = new Map<string, ToldTag>()
   #shown = -1
   /** Name of the endpoint on whose word alone it is shown. */
@@ -61,7 +62,7 @@ export class RelayView {
   heard({ number, hash }: BlockRef): void {
     const before = this.#hashes.get(number)
     if (before !== undefined && before !== hash && number < this.#shown) this.#isReplaced = true
-    remember(this.#hashes, number, hash, HEADS_KEPT)
+    this.#hashes.set(number, hash)
   }
 
   /**
@@ -108,7 +109,7 @@ export class RelayView {
   }
 
   #lower(height: number, aloneBy: string | null): void {
-    for (const known of this.#hashes.keys()) if (known > height) this.#hashes.delete(known)
+    for (const [known] of this.#hashes) if (known > height) this.#hashes.delete(known)
     this.#set(height, aloneBy)
   }
 

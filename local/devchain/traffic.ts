@@ -4,6 +4,7 @@
  * a failed action is a failed action.
  */
 import { messageOf } from '#errors.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { DevRpc, quantity } from './devRpc.ts'
@@ -76,22 +77,21 @@ interface Run {
 async function run(options: TrafficOptions, onSettled: () => void): Promise<void> {
   const { clock, log, signal } = options
   let failures = 0
-  while (!signal.aborted) {
-    try {
-      const started = await begin(options)
-      await settle(started)
-      onSettled()
-      failures = 0
-      await goOn(started)
-    } catch (error) {
-      if (signal.aborted) return
-      const waitMs = Math.min(RETRY_MS_MAX, 500 * 2 ** failures++)
-      if (failures === 3)
-        log.warn({ problem: messageOf(error) }, 'the dev chain does not answer; a restart replaces it')
-      else log.debug({ problem: messageOf(error), waitMs }, 'the dev chain traffic pauses')
-      await clock.sleep(waitMs, signal).catch(() => {})
-    }
+  const failed = (error: unknown) => {
+    const waitMs = Math.min(RETRY_MS_MAX, 500 * 2 ** failures++)
+    if (failures === 3)
+      log.warn({ problem: messageOf(error) }, 'the dev chain does not answer; a restart replaces it')
+    else log.debug({ problem: messageOf(error), waitMs }, 'the dev chain traffic pauses')
+    return waitMs
   }
+  await repeat({ clock, signal, failed }, async () => {
+    const started = await begin(options)
+    await settle(started)
+    onSettled()
+    failures = 0
+    await goOn(started)
+    return 0
+  })
 }
 
 /** Builds what follows from the seed and learns what is open from the newest blocks. */
@@ -164,7 +164,7 @@ async function goOn(current: Run): Promise<void> {
   let due = 0
   let head = 0
   let isFull = false
-  while (!signal.aborted) {
+  await repeat({ clock, signal }, async () => {
     head = await headAbove(current, head)
     isFull ||= isAtCap(current, head)
     const paceMs = isFull ? FULL_BLOCK_MS : blockMs
@@ -174,8 +174,8 @@ async function goOn(current: Run): Promise<void> {
     await mine(current, draw(current, count))
     const now = clock.monotonic()
     next = Math.max(next + paceMs, now)
-    await clock.sleep(next - now, signal).catch(() => {})
-  }
+    return next - now
+  })
 }
 
 /** @throws when the chain is lower than it was: another one has taken its place, and lacks the setup */

@@ -1,6 +1,6 @@
 /** How endpoints are, as unpaid probes find them: beside a description, never in its fields. */
 import * as s from '#http/schema.ts'
-import type { EndpointHealth as HeldHealth, readProbes } from '#rows/catalog/catalogHealth.ts'
+import type { readProbes, StoredHealth } from '#rows/catalog/catalogHealth.ts'
 import { membersOf } from './members.ts'
 import { methodSchema } from './service.ts'
 
@@ -43,7 +43,7 @@ export const healthSchema = s.array(
 export type EndpointHealth = s.Static<typeof healthSchema>[number]
 
 export function presentHealth(
-  { method, path, state, failures, probedAt, verifiedAt, drift }: HeldHealth,
+  { method, path, state, failures, probedAt, verifiedAt, drift }: StoredHealth,
   probes?: Awaited<ReturnType<typeof readProbes>>,
 ): EndpointHealth {
   return {

@@ -8,6 +8,7 @@ import { ApiError, type Problem } from '#http/errors.ts'
 import * as s from '#http/schema.ts'
 import { SharedReads } from '#http/sharedReads.ts'
 import type { AppDatabase } from '#rows/database.ts'
+import { BoundedMap } from '#runtime/BoundedMap.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Allowance } from '../allowance.ts'
 import { decimalText, multiplied, type QuoteTerms } from '../pay/currencies.ts'
@@ -45,17 +46,18 @@ interface PricedNode extends LivePrice {
 export class Quotes {
   readonly #options: QuotesOptions
   readonly #underWay = new SharedReads<Quote>()
-  readonly #held = new Map<string, { readonly quote: Quote; readonly untilMs: number }>()
+  readonly #held: BoundedMap<string, Quote>
 
   constructor(options: QuotesOptions) {
     this.#options = options
+    this.#held = new BoundedMap({ max: QUOTES_MAX, now: () => options.clock.now() })
   }
 
   /** @throws ApiError plan_invalid, quote_unavailable naming each node, rate_limit_exceeded */
   async quote(plan: Plan, caller: string, signal: AbortSignal): Promise<Quote> {
     const hash = hashOf(plan)
     const held = this.#held.get(hash)
-    if (held && held.untilMs > this.#options.clock.now()) return held.quote
+    if (held) return held
     return this.#underWay.join(hash, signal, (together) => this.#ask(plan, hash, caller, together))
   }
 
@@ -66,7 +68,7 @@ export class Quotes {
     const ends = priced.flatMap(({ offer }) => offer?.expiresAt ?? [])
     const untilMs = Math.min(quotedMs + VALID_MS_MAX, ...ends)
     const quote = quoteOf(checked, priced, { hash, terms: this.#options.terms, quotedMs, untilMs })
-    this.#hold(hash, quote, untilMs)
+    this.#held.set(hash, quote, untilMs)
     return quote
   }
 
@@ -107,15 +109,6 @@ export class Quotes {
     const answer = await egress.fetch({ ...probe.request, signal })
     const ask = { policy: service.recipientPolicy, terms, nowMs: clock.now() }
     return probe.isFree ? freePrice(answer, ask) : priceOf(answer, ask)
-  }
-
-  #hold(hash: string, quote: Quote, untilMs: number): void {
-    this.#held.delete(hash)
-    for (const oldest of this.#held.keys()) {
-      if (this.#held.size < QUOTES_MAX) break
-      this.#held.delete(oldest)
-    }
-    this.#held.set(hash, { quote, untilMs })
   }
 }
 

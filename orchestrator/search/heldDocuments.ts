@@ -5,6 +5,7 @@
  */
 import { readDocuments } from '#rows/catalog/catalogCandidates.ts'
 import type { AppDatabase } from '#rows/database.ts'
+import { BoundedMap } from '#runtime/BoundedMap.ts'
 import type { SearchDocument } from './searchDocument.ts'
 
 /** An endpoint that may be what was asked for. */
@@ -41,27 +42,19 @@ export async function readCandidates(app: AppDatabase, endpoints: readonly numbe
 }
 
 export class HeldDocuments {
-  readonly #wordsMax: number
-  /** The longest unused first. */
-  readonly #held = new Map<number, Candidate>()
+  readonly #held: BoundedMap<number, Candidate>
   readonly #distinct = new Map<string, string>()
-  #words = 0
 
   constructor(wordsMax: number = HELD_WORDS_MAX) {
-    this.#wordsMax = wordsMax
+    this.#held = new BoundedMap({ max: wordsMax, weigh: wordsIn })
   }
 
   get(endpoint: number): Candidate | undefined {
-    const candidate = this.#held.get(endpoint)
-    if (!candidate) return undefined
-    this.#held.delete(endpoint)
-    this.#held.set(endpoint, candidate)
-    return candidate
+    return this.#held.use(endpoint)
   }
 
   /** The candidate as it is held: its words are those of the others. */
   add(read: Candidate): Candidate {
-    this.#drop(read.endpoint)
     const { fields } = read.document
     const once = (words: readonly string[]) => words.map((word) => this.#once(word))
     const candidate: Candidate = {
@@ -81,19 +74,7 @@ export class HeldDocuments {
       },
     }
     this.#held.set(candidate.endpoint, candidate)
-    this.#words += wordsIn(candidate)
-    for (const oldest of this.#held.keys()) {
-      if (this.#words <= this.#wordsMax) break
-      this.#drop(oldest)
-    }
     return candidate
-  }
-
-  #drop(endpoint: number): void {
-    const candidate = this.#held.get(endpoint)
-    if (!candidate) return
-    this.#held.delete(endpoint)
-    this.#words -= wordsIn(candidate)
   }
 
   #once(word: string): string {

@@ -6,6 +6,7 @@
 
 import { readHealth } from '#rows/catalog/catalogHealth.ts'
 import type { AppDatabase } from '#rows/database.ts'
+import { BoundedMap } from '#runtime/BoundedMap.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Allowance } from '../allowance.ts'
 import type { FoundEndpoint } from '../search/search.ts'
@@ -34,10 +35,11 @@ type Seen = Sight | 'busy' | null
 
 export class Liveness {
   readonly #options: LivenessOptions
-  readonly #held = new Map<string, { readonly seen: Promise<Seen>; readonly sinceMs: number }>()
+  readonly #held: BoundedMap<string, Promise<Seen>>
 
   constructor(options: LivenessOptions) {
     this.#options = options
+    this.#held = new BoundedMap({ max: HELD_MAX, now: () => options.clock.monotonic() })
   }
 
   /** Without those that failed, in their order. @throws ApiError rate_limit_exceeded */
@@ -47,7 +49,7 @@ export class Liveness {
     signal: AbortSignal,
   ): Promise<readonly FoundEndpoint[]> {
     const targets = await this.#targetsOf(found)
-    const fresh = targets.filter((target) => target && !this.#heldOf(target))
+    const fresh = targets.filter((target) => target && !this.#held.has(targetKey(target)))
     if (fresh.length > 0) await this.#options.allowance(caller, fresh.length)
     const looked = await Promise.all(targets.map((target) => (target ? this.#look(target) : null)))
     signal.throwIfAborted()
@@ -74,14 +76,10 @@ export class Liveness {
     })
   }
 
-  #heldOf({ service, endpoint }: Target): Promise<Seen> | null {
-    const held = this.#held.get(keyOf({ serviceId: service.id, ...endpoint }))
-    return held && this.#options.clock.monotonic() - held.sinceMs < HELD_MS ? held.seen : null
-  }
-
   /** Shared by all that ask meanwhile, so it does not end with one of them. */
   #look(target: Target): Promise<Seen> {
-    const known = this.#heldOf(target)
+    const key = targetKey(target)
+    const known = this.#held.get(key)
     if (known) return known
     const { egress, clock } = this.#options
     const time = AbortSignal.timeout(DEADLINE_MS)
@@ -90,16 +88,12 @@ export class Liveness {
       if (time.aborted) return null
       throw error
     })
-    const key = keyOf({ serviceId: target.service.id, ...target.endpoint })
-    this.#held.delete(key)
-    for (const oldest of this.#held.keys()) {
-      if (this.#held.size < HELD_MAX) break
-      this.#held.delete(oldest)
-    }
-    this.#held.set(key, { seen, sinceMs: clock.monotonic() })
+    this.#held.set(key, seen, clock.monotonic() + HELD_MS)
     return seen
   }
 }
+
+const targetKey = ({ service, endpoint }: Target): string => keyOf({ serviceId: service.id, ...endpoint })
 
 const keyOf = ({
   serviceId,

@@ -12,6 +12,7 @@ import {
   readForkSchedule,
 } from '#ingest/rpc/forkSchedule.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { forks, newestKnownFork } from '#transform/forks.ts'
@@ -86,13 +87,11 @@ export class ForkWatch {
   /** Until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, chainId, log } = this.#options
-    while (!signal.aborted) {
-      const isTold = await this.look(signal).catch((error: unknown) => {
-        if (!signal.aborted) log.warn({ chainId, error: messageOf(error) }, 'forks could not be asked for')
-        return false
-      })
-      await clock.sleep(isTold ? LOOK_MS : LOOK_AGAIN_MS, signal).catch(() => {})
+    const failed = (error: unknown) => {
+      log.warn({ chainId, error: messageOf(error) }, 'forks could not be asked for')
+      return LOOK_AGAIN_MS
     }
+    await repeat({ clock, signal, failed }, async () => ((await this.look(signal)) ? LOOK_MS : LOOK_AGAIN_MS))
   }
 
   /** Asks once. False when no endpoint told its forks; then what was told before still holds. */

@@ -21,6 +21,7 @@ import { postgresLeases } from '#rows/leases.ts'
 import { backoffMs, laneBackoff, problemOf, remedyOf } from '#runtime/backoff.ts'
 import { visitListed } from '#runtime/failpoints.ts'
 import { acquireLease, FencedOutError, type Lease, type LeaseOptions, waitForLease } from '#runtime/lease.ts'
+import { type Next, repeat } from '#runtime/repeat.ts'
 import { BatchCache } from '#store/clickhouse/batchCache.ts'
 import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
 import { type AuditStatus, nothingAudited } from '#store/compare/Audit.ts'
@@ -85,7 +86,7 @@ export class Chain {
       postgres: options.postgres,
       bell: new CommitBell(),
     })
-    options.notices?.add(this.state.schema, this.state.bell)
+    options.notices?.add(this.state)
     const limits = { ...usualLimits, ...options.limits }
     const senders = drawSenderSample(options.runtime.random, limits.sendersOneIn)
     const pool = createDecodePool({ threads: workerThreads, profile: this.#profile, log })
@@ -228,19 +229,18 @@ export class Chain {
    * asked for again.
    */
   async #write(): Promise<void> {
-    const stop = this.#stop.signal
-    for (let failures = 0; !stop.aborted; ) {
-      try {
-        this.startTarget ??= await this.#readStartTarget()
-        const lease = await this.#waitForLease(stop)
-        const writer = await this.#openWriter(lease)
-        failures = 0
-        await this.#confirming(writer, () => writer.run(stop))
-        if (!lease.lost.aborted) return
-      } catch (error) {
-        if (stop.aborted || !(await this.#mayTryAgain(error, ++failures))) return
-      }
-    }
+    const { clock } = this.#options.runtime
+    const { signal } = this.#stop
+    let failures = 0
+    const failed = (error: unknown) => this.#failed(error, ++failures)
+    await repeat({ clock, signal, failed }, async () => {
+      this.startTarget ??= await this.#readStartTarget()
+      const lease = await this.#waitForLease(signal)
+      const writer = await this.#openWriter(lease)
+      failures = 0
+      await this.#confirming(writer, () => writer.run(signal))
+      return lease.lost.aborted ? 0 : 'ended'
+    })
   }
 
   /** The process that wrote before may have learned more of the chain than was known at our start. */
@@ -327,31 +327,29 @@ export class Chain {
   }
 
   async #watchHead(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await this.#options.runtime.clock.sleep(STANDBY_HEAD_MS, signal)
-        this.state.sawHead((await this.source.head(signal)).head.number)
-      } catch {
-        // Ending, or no node answers now: the endpoints say so in /status.
-      }
-    }
+    const { clock } = this.#options.runtime
+    // Where no node answers now, the endpoints say so in /status.
+    const failed = () => STANDBY_HEAD_MS
+    await repeat({ clock, signal, firstMs: STANDBY_HEAD_MS, failed }, async () => {
+      this.state.sawHead((await this.source.head(signal)).head.number)
+      return STANDBY_HEAD_MS
+    })
   }
 
-  /** Says what went wrong, and waits; false when a person has to act first. */
-  async #mayTryAgain(error: unknown, failures: number): Promise<boolean> {
+  /** Says what went wrong, and when to try again; never when a person has to act first. */
+  async #failed(error: unknown, failures: number): Promise<Next> {
     const { runtime, log } = this.#options
     const { chainId } = this.state
     const mayPass = error instanceof FencedOutError || remedyOf(error) !== 'stop'
     this.#activity.head = { state: mayPass ? 'waiting' : 'stopped', problem: messageOf(error) }
     if (!mayPass) {
       log.error({ chainId, ...problemOf(error) }, 'the chain stopped')
-      return false
+      return 'ended'
     }
     const waitMs = backoffMs(failures, laneBackoff, runtime.random)
     log.warn({ chainId, failures, waitMs, ...problemOf(error) }, 'the chain will try again')
     await this.#writer?.lease.release().catch(() => {})
-    await runtime.clock.sleep(waitMs, this.#stop.signal).catch(() => {})
-    return true
+    return waitMs
   }
 
   async #readStartTarget() {

@@ -5,6 +5,7 @@ import { fillHistory, type HistoryEvent } from '#ingest/lanes/history.ts'
 import { type BlockRange, blockCount, covers } from '#ingest/range.ts'
 import { HistoryPrunedError } from '#ingest/rpc/client/errors.ts'
 import { visitListed } from '#runtime/failpoints.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { PostgresHistorySink } from '#store/ledger/historySink.ts'
 import { historyTarget } from '#store/ledger/ledger.ts'
 import { aheadOf, type Writing, wake, witnessingOf } from './writing.ts'
@@ -35,26 +36,21 @@ export async function keepHistory(
   const { options, state, activity } = writing
   const { runtime, log } = options
   activity.history = { state: 'idle', problem: null }
-  while (!signal.aborted) {
-    const target = await missingHistory(writing).catch(() => null)
-    if (!target) {
-      await runtime.clock.sleep(HISTORY_IDLE_MS, signal).catch(() => {})
-      continue
-    }
-    try {
-      activity.history = { state: 'filling', problem: null }
-      await fill(writing, sink, target, signal)
-      activity.history = { state: 'idle', problem: null }
-      wake(writing)
-      await state.refresh().catch(() => {})
-    } catch (error) {
-      if (signal.aborted) return
-      activity.history = { state: 'stopped', problem: messageOf(error) }
-      log.error({ chainId: state.chainId, error: messageOf(error) }, 'history stopped')
-      if (!(error instanceof HistoryPrunedError)) return
-      await runtime.clock.sleep(PRUNED_RETRY_MS, signal).catch(() => {})
-    }
+  const failed = (error: unknown) => {
+    activity.history = { state: 'stopped', problem: messageOf(error) }
+    log.error({ chainId: state.chainId, error: messageOf(error) }, 'history stopped')
+    return error instanceof HistoryPrunedError ? PRUNED_RETRY_MS : 'ended'
   }
+  await repeat({ clock: runtime.clock, signal, failed }, async () => {
+    const target = await missingHistory(writing).catch(() => null)
+    if (!target) return HISTORY_IDLE_MS
+    activity.history = { state: 'filling', problem: null }
+    await fill(writing, sink, target, signal)
+    activity.history = { state: 'idle', problem: null }
+    wake(writing)
+    await state.refresh().catch(() => {})
+    return 0
+  })
 }
 
 /** Fills the part of `range` that lies below the head lane. @throws what stops a chunk for good */

@@ -1,5 +1,6 @@
 /** Makes again what an older version stored otherwise, beside the lanes, until it is done. */
 import { messageOf } from '#errors.ts'
+import { type Next, repeat } from '#runtime/repeat.ts'
 import { type ClickHouseLane, PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
 import { mendBounds } from '#store/maintain/mendBounds.ts'
 import type { Writing } from './writing.ts'
@@ -17,28 +18,23 @@ export async function keepBoundsExact(
 ): Promise<void> {
   const { postgres, log, runtime } = options
   const pause = () => runtime.clock.sleep(PAUSE_MS, signal)
-  while (!signal.aborted) {
-    try {
-      await mendBounds(
-        {
-          postgres,
-          schema: state.schema,
-          fence,
-          partitionBlocks: PARTITION_BLOCKS,
-          decode: (raw) => pool.decode(raw),
-          withdraw: (range, mend) => lane.withdraw(range, mend),
-          pause,
-        },
-        signal,
-      )
-      return
-    } catch (error) {
-      if (signal.aborted) return
-      log.warn(
-        { error: messageOf(error), retryMs: RETRY_MS },
-        'rows of an older version wait to be made again',
-      )
-      await runtime.clock.sleep(RETRY_MS, signal).catch(() => {})
-    }
+  const failed = (error: unknown) => {
+    log.warn({ error: messageOf(error), retryMs: RETRY_MS }, 'rows of an older version wait to be made again')
+    return RETRY_MS
   }
+  await repeat({ clock: runtime.clock, signal, failed }, async (): Promise<Next> => {
+    await mendBounds(
+      {
+        postgres,
+        schema: state.schema,
+        fence,
+        partitionBlocks: PARTITION_BLOCKS,
+        decode: (raw) => pool.decode(raw),
+        withdraw: (range, mend) => lane.withdraw(range, mend),
+        pause,
+      },
+      signal,
+    )
+    return 'ended'
+  })
 }

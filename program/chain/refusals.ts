@@ -1,6 +1,7 @@
 /** Blocks that are refused again and again, and by whom they were told. */
 import type { BlockRange } from '#ingest/range.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
+import { BoundedMap } from '#runtime/BoundedMap.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { witnessesOf } from './chainRules.ts'
 
@@ -30,7 +31,7 @@ export class Refusals {
   readonly #source: Pick<RpcSource, 'answering' | 'endpoints'>
   readonly #clock: Clock
   /** By block, then by endpoint. */
-  readonly #blocks = new Map<number, Map<string, Refusal>>()
+  readonly #blocks = new BoundedMap<number, Map<string, Refusal>>({ max: BLOCKS_MAX })
 
   constructor(source: Pick<RpcSource, 'answering' | 'endpoints'>, clock: Clock) {
     this.#source = source
@@ -43,15 +44,12 @@ export class Refusals {
     const { rounds, atMs: lastMs } = block.get(endpoint) ?? { rounds: 0, atMs: Number.NEGATIVE_INFINITY }
     if (atMs < lastMs + ROUND_MS) return
     block.set(endpoint, { rounds: atMs > lastMs + FORGET_MS ? 1 : rounds + 1, reason, atMs })
-    this.#blocks.delete(blockNumber)
     this.#blocks.set(blockNumber, block)
-    const oldest = this.#blocks.size > BLOCKS_MAX ? this.#blocks.keys().next().value : undefined
-    if (oldest !== undefined) this.#blocks.delete(oldest)
   }
 
   /** Somebody's answer was good. */
   taken({ from, to }: BlockRange): void {
-    for (const number of this.#blocks.keys()) if (from <= number && number <= to) this.#blocks.delete(number)
+    for (const [number] of this.#blocks) if (from <= number && number <= to) this.#blocks.delete(number)
   }
 
   /**

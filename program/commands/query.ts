@@ -4,21 +4,15 @@ import { text as readText } from 'node:stream/consumers'
 import { toCsv } from '#console/model/csv.ts'
 import { runQuery } from '#console/model/indexerClient.ts'
 import { type LiveEvent, readLive } from '#console/model/liveStream.ts'
-import {
-  type Engine,
-  type QueryAnswer,
-  type QueryRequest,
-  RequestFailure,
-  type Row,
-} from '#console/model/queryAnswer.ts'
+import { type QueryAnswer, type QueryRequest, RequestFailure, type Row } from '#console/model/queryAnswer.ts'
 import { renderTable } from '#console/terminal/table.ts'
 import { MillraceError, SettingError } from '#errors.ts'
+import { type Engine, engines } from '#primitives.ts'
 import { EXPORT_ROWS_MAX, isExport, ROWS_MAX } from '#query/limits.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Config } from '../config.ts'
 import { exportFormats, exportRows, type QueryStreams } from './exportQuery.ts'
 
-const engines = ['postgres', 'clickhouse'] as const
 const printed = ['table', 'json', 'csv'] as const
 type Format = (typeof printed)[number]
 const formats = [...printed, 'ndjson', 'arrow', 'parquet'] as const

@@ -18,6 +18,7 @@ import { openInstallationSecrets } from '../parts/access/secrets.ts'
 import { chainReadsOf } from '../parts/chainData/chainReads.ts'
 import { endpoints, openParts, type Parts, type Services } from '../parts/openParts.ts'
 import { type OperatorLists, readLists } from '../parts/operatorLists.ts'
+import { openWayOut } from '../parts/wayOut.ts'
 import { aborted, assertNotInterrupted, InterruptedError } from '../process/stopSignal.ts'
 import { openProgram, type Program } from '../program.ts'
 import { startView } from './view.ts'
@@ -75,6 +76,7 @@ async function serve(
   const chains = chainReadsOf(program, lists, clock)
   const parts = await openParts({
     ...{ config, program, lists, secrets, chains, runtime, log, screen },
+    ...openWayOut(config),
     tokenNames: tokenNamesOf(chains, lists.curatedTokens),
     notes: [...program.notes, ...notes],
     server: () => server,

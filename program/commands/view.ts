@@ -5,6 +5,7 @@
 import type { StatusSource } from '#api/routes/service/status.ts'
 import type { Screen } from '#console/terminal/screen.ts'
 import { renderReport, type Sample, summarize } from '#console/terminal/terminal.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 
 export interface ViewOptions {
@@ -26,10 +27,11 @@ export async function startView(options: ViewOptions): Promise<void> {
   const { screen, address, signal, clock } = options
   screen.print(`Millrace answers at ${address}   (${address}/docs, ${address}/status)`)
   const show = screen.isTerminal ? redraw(options) : printLine(options)
-  while (!signal.aborted) {
-    await show().catch(() => {})
-    await clock.sleep(screen.isTerminal ? REDRAW_MS : LINE_MS, signal).catch(() => {})
-  }
+  const pauseMs = screen.isTerminal ? REDRAW_MS : LINE_MS
+  await repeat({ clock, signal, failed: () => pauseMs }, async () => {
+    await show()
+    return pauseMs
+  })
 }
 
 function printLine({ status, screen }: ViewOptions): () => Promise<void> {

@@ -52,7 +52,7 @@ export async function openParts(base: Base): Promise<Parts> {
   const parity = openParityPart(base)
   const alarms = openAlarmsPart(base, parity, webhooks)
   const orchestrator = openOrchestratorPart(base, access)
-  const chainData = openChainDataPart(base, orchestrator)
+  const chainData = openChainDataPart(base)
   const parts: readonly Part[] = [
     keys,
     payments,

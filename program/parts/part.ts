@@ -12,9 +12,10 @@ import type { Logger } from '#telemetry.ts'
 import type { Config } from '../config.ts'
 import type { Program } from '../program.ts'
 import type { OperatorLists } from './operatorLists.ts'
+import type { WayOut } from './wayOut.ts'
 
 /** What parts are opened with. */
-export interface Base {
+export interface Base extends WayOut {
   readonly config: Config
   readonly program: Program
   readonly lists: OperatorLists

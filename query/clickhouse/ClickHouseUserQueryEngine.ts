@@ -1,22 +1,12 @@
-/** Analysts' SQL on ClickHouse: the gate, a slot, then the restricted reader. */
+/** Analysts' SQL on ClickHouse. */
 
 import type { Clock } from '#runtime/runtime.ts'
-import { type SlotLimits, Slots } from '#runtime/slots.ts'
-import { Exports } from '../exports/Exports.ts'
-import { isExport } from '../limits.ts'
+import type { SlotLimits } from '#runtime/slots.ts'
+import { GatedEngine } from '../GatedEngine.ts'
 import { type CatalogOf, restrictCatalog } from '../relations/catalog.ts'
-import {
-  collectResult,
-  type QueryPlan,
-  type QueryRequest,
-  type QueryResult,
-  type ResultEvent,
-  type SqlValue,
-  type UserQueryEngine,
-} from '../result.ts'
-import { clickhouseSlots, exportSlots, sqlSlotErrors } from '../slotLimits.ts'
-import { assertNoneOpen, clickhouseProbes, findOpenWalls } from '../walls.ts'
-import { withPlaces } from '../words/failurePlaces.ts'
+import type { SqlValue } from '../result.ts'
+import { clickhouseSlots, exportSlots } from '../slotLimits.ts'
+import { clickhouseProbes } from '../walls.ts'
 import { type ClickHouseStatement, gateClickHouse } from './gate.ts'
 import { ClickHouseReader } from './read/ClickHouseReader.ts'
 import { estimatePlan, planColumns, sizeColumns } from './read/estimatePlan.ts'
@@ -38,72 +28,25 @@ export interface ClickHouseUserQueryOptions {
   readonly slots?: SlotLimits
 }
 
-export class ClickHouseUserQueryEngine implements UserQueryEngine {
-  readonly engine = 'clickhouse'
-  readonly #catalogOf: ClickHouseUserQueryOptions['catalogOf']
-  readonly #reader: ClickHouseReader
-  readonly #slots: Slots
-  readonly #exports: Exports
-  /** Probes of the last check that were let through; none may be for a query to run. */
-  #openWalls: readonly string[] = []
-
+export class ClickHouseUserQueryEngine extends GatedEngine<ClickHouseStatement> {
   constructor({ catalogOf, slots = clickhouseSlots, ...access }: ClickHouseUserQueryOptions) {
-    this.#catalogOf = catalogOf
-    this.#slots = new Slots(slots, access.clock, sqlSlotErrors)
-    this.#exports = new Exports(access.clock)
-    this.#reader = new ClickHouseReader({ ...access, connectionsMax: slots.running + exportSlots.running })
-  }
-
-  /**
-   * Sends the probes of walls.ts as the reader; while some are let through, no query runs.
-   * @returns their names
-   */
-  async checkWalls(chainId: number): Promise<readonly string[]> {
-    this.#openWalls = await findOpenWalls(clickhouseProbes(chainId), chainId, (sql, request) =>
-      this.#reader.execute({ sql, relations: [], columns: [] }, request),
-    )
-    return this.#openWalls
-  }
-
-  run(request: QueryRequest): Promise<QueryResult> {
-    return collectResult(this.stream(request))
-  }
-
-  async *stream(request: QueryRequest): AsyncGenerator<ResultEvent, void, undefined> {
-    const statement = await this.#gate(request)
-    const { signal: asked, party } = request
-    const read = (signal: AbortSignal) => this.#reader.stream(statement, { ...request, signal })
-    const slots = isExport(request.limit) ? this.#exports : this.#slots
-    yield* withPlaces(request.sql, slots.hold(read, asked, party))
-  }
-
-  async explain(request: QueryRequest): Promise<QueryPlan> {
-    const { sql, relations } = await this.#gate(request)
-    const send = async (text: string, columns: ClickHouseStatement['columns']) =>
-      (await this.#reader.execute({ sql: text, relations, columns }, { ...request, limit: PLAN_ROWS_MAX }))
-        .rows
-    return await this.#slots.run(
-      async () => {
+    const { clock } = access
+    const reader = new ClickHouseReader({ ...access, connectionsMax: slots.running + exportSlots.running })
+    super({
+      ...{ engine: 'clickhouse', reader, probes: clickhouseProbes, slots, clock },
+      ungated: (sql) => ({ sql, relations: [], columns: [] }),
+      gate: async ({ chainId, sql, signatures = [], blocks, limit }) =>
+        gateClickHouse(sql, restrictCatalog(await catalogOf(chainId, signatures), blocks), limit + 1),
+      explain: async ({ sql, relations }, request) => {
+        const send = async (text: string, columns: ClickHouseStatement['columns']) => {
+          const asked = { ...request, limit: PLAN_ROWS_MAX }
+          return (await reader.execute({ sql: text, relations, columns }, asked)).rows
+        }
         const lines = await send(`EXPLAIN json = 1, header = 1, indexes = 1 ${sql}`, planColumns)
         const sizes = await send(`EXPLAIN ESTIMATE ${sql}`, sizeColumns)
         const plan: SqlValue = JSON.parse(lines.map(([line]) => line).join('\n'))
-        return { engine: 'clickhouse', relations, plan, estimate: estimatePlan(plan, sizes) }
+        return { relations, plan, estimate: estimatePlan(plan, sizes) }
       },
-      request.signal,
-      request.party,
-    )
-  }
-
-  async #gate(request: QueryRequest): Promise<ClickHouseStatement> {
-    assertNoneOpen(this.#openWalls)
-    const catalog = restrictCatalog(
-      await this.#catalogOf(request.chainId, request.signatures ?? []),
-      request.blocks,
-    )
-    return gateClickHouse(request.sql, catalog, request.limit + 1)
-  }
-
-  async close(): Promise<void> {
-    await this.#reader.close()
+    })
   }
 }

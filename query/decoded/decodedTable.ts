@@ -6,10 +6,12 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { hash } from '#primitives.ts'
+import { type AbiType, canonicalType, headWords, isHashedInTopic, widthOf } from '#transform/abi/abiType.ts'
+import { type Signature, shortened } from '#transform/abi/signature.ts'
 import { findEvents } from '#transform/events/index.ts'
 import type { LogicalType, RelationColumn } from '../logicalType.ts'
-import { type AbiType, canonicalType, headWords, isHashedInTopic, logicalTypeOf, widthOf } from './abiType.ts'
-import { invalidSignature, parseSignature, SIGNATURES_MAX, type Signature, shortened } from './signature.ts'
+import { logicalTypeOf } from './logicalTypeOf.ts'
+import { invalidSignature, readSignature, SIGNATURES_MAX } from './signature.ts'
 
 export interface DecodedTable {
   readonly signature: Signature
@@ -59,7 +61,7 @@ export async function readSignatures(
     throw invalidSignature(distinct.at(-1) ?? '', `a query takes at most ${SIGNATURES_MAX} signatures`)
   const tables: DecodedTable[] = []
   for (const text of distinct) {
-    const signature = parseSignature(text)
+    const signature = readSignature(text)
     const indexed = signature.kind === 'event' ? await indexedFlags(text, signature, findIndexedCount) : []
     tables.push(decodedTable(text, signature, indexed))
   }

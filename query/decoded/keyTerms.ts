@@ -6,7 +6,7 @@
  * sides of an outer join.
  */
 
-import type { AbiType } from './abiType.ts'
+import type { AbiType } from '#transform/abi/abiType.ts'
 import type { DecodedTable } from './decodedTable.ts'
 
 /** `column = value`, or `column IN (values)`, that every row of a SELECT must satisfy. */

@@ -2,8 +2,8 @@
  * Queries to begin with, for the console and its readers. Each runs on its engine over any chain
  * (test/console).
  */
+import type { Engine } from '#primitives.ts'
 import { quoteIdentifier } from '#store/sql.ts'
-import type { Engine } from '../result.ts'
 import type { Relation } from './catalog.ts'
 
 export interface ExampleQuery {

@@ -3,14 +3,13 @@
  * Declared once, so that the two engines cannot drift apart; `setup/replaceViews.ts` makes them.
  * Column names are those of the reference indexer.
  */
+import type { Engine } from '#primitives.ts'
 import { type ColumnType, type TableName, tables } from '#transform/tables.ts'
 import type { LogicalType } from '../logicalType.ts'
 import { balanceRelations } from './balances.ts'
 import type { Relation } from './catalog.ts'
 import type { DescribedColumn } from './derivedRelation.ts'
 import { exchangeRelations } from './exchange.ts'
-
-export type Engine = 'postgres' | 'clickhouse'
 
 /**
  * A column of a view: a physical column under the same or another name, or an expression where the

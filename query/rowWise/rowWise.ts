@@ -4,10 +4,10 @@
  * or transaction. Other aggregates, GROUP BY, DISTINCT, ORDER BY and windows see the rows of all
  * blocks; LIMIT chooses among them; a balance or a candle is made of many blocks.
  */
+import type { Engine } from '#primitives.ts'
 import { parse as parseClickHouse } from '../clickhouse/parse/parse.ts'
 import { loadPostgresGrammar, parsePostgres } from '../postgres/parse/parse.ts'
 import { relationsOf } from '../relations/views.ts'
-import type { Engine } from '../result.ts'
 import { clickhouseShape } from './clickhouseShape.ts'
 import { postgresShape } from './postgresShape.ts'
 import type { Column, Level, Shape, Term } from './shape.ts'

@@ -1,5 +1,6 @@
 /** Proves that the readers cannot do more than they should: an engine with an open wall serves nobody. */
 import { messageOf } from '#errors.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 
@@ -29,10 +30,10 @@ export async function keepWallsChecked(
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted) {
-    await clock.sleep(CHECK_MS, signal).catch(() => {})
-    if (!signal.aborted) await checkAllWalls(engines, chainIds, log)
-  }
+  await repeat({ clock, signal, firstMs: CHECK_MS }, async () => {
+    await checkAllWalls(engines, chainIds, log)
+    return CHECK_MS
+  })
 }
 
 async function checkWalls(engine: WalledEngine, chainId: number, log: Logger): Promise<void> {

@@ -1,8 +1,8 @@
 /** What to write instead of what is not taken; every hint names a form that runs on the engine. */
 
+import type { Engine } from '#primitives.ts'
 import { nearestOf } from '#text/nearest.ts'
 import type { Catalog } from '../relations/catalog.ts'
-import type { Engine } from '../result.ts'
 
 export const qualifyHint =
   'filter around it: SELECT * FROM (SELECT …, row_number() OVER (…) AS place FROM …) x WHERE place = 1'

@@ -40,7 +40,7 @@ export interface StoredProbe {
   readonly offers: readonly object[]
 }
 
-export interface EndpointHealth extends EndpointName, HeldHealth {
+export interface StoredHealth extends EndpointName, HeldHealth {
   readonly probedAt: Date | null
   readonly verifiedAt: Date | null
   readonly drift: unknown
@@ -138,7 +138,7 @@ async function insertProbe(
 }
 
 /** Health of some services' endpoints, in the order of paths. */
-export async function readHealth(app: AppDatabase, serviceIds: readonly string[]): Promise<EndpointHealth[]> {
+export async function readHealth(app: AppDatabase, serviceIds: readonly string[]): Promise<StoredHealth[]> {
   const rows = await app
     .selectFrom('app.catalog_health')
     .selectAll()

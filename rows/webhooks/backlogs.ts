@@ -1,6 +1,7 @@
 /** What paused subscriptions keep, up to a bound. */
-import { sql } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
 import type { AppDatabase } from '../database.ts'
+import type { AppSchema } from '../tables.ts'
 
 /**
  * Events that a paused subscription keeps: some hundred megabytes. Beyond it is disabled, and its
@@ -9,19 +10,34 @@ import type { AppDatabase } from '../database.ts'
 export const BACKLOG_MAX = 100_000
 
 /** Where the queue of a state has a place behind so many others. */
-const reaches = (state: 'waiting' | 'unfinal', order: string) => sql<boolean>`EXISTS (
-  SELECT FROM app.webhook_messages m
-  WHERE m.webhook_id = w.id AND m.state = ${sql.lit(state)} AND m.replay IS NULL
-  ORDER BY m.${sql.raw(order)} OFFSET ${BACKLOG_MAX} LIMIT 1)`
+const reaches = (
+  row: ExpressionBuilder<AppSchema & { w: AppSchema['app.webhooks'] }, 'w'>,
+  state: 'waiting' | 'unfinal',
+  order: 'm.id' | 'm.block_num',
+) =>
+  row.exists(
+    row
+      .selectFrom('app.webhook_messages as m')
+      .select('m.id')
+      .whereRef('m.webhook_id', '=', 'w.id')
+      .where('m.state', '=', sql.lit(state))
+      .where('m.replay', 'is', null)
+      .orderBy(order)
+      .offset(BACKLOG_MAX)
+      .limit(1),
+  )
 
 /** Paused subscriptions that keep more. */
 export async function overfullBacklogs(
   app: AppDatabase,
 ): Promise<{ readonly webhookId: string; readonly owner: string; readonly chainId: number }[]> {
-  const { rows } = await sql<{ id: string; owner: string; chain_id: number }>`
-    SELECT w.id, w.owner, w.chain_id FROM app.webhooks w
-    WHERE w.status = 'paused' AND w.deleted_at IS NULL
-      AND (${reaches('waiting', 'id')} OR ${reaches('unfinal', 'block_num')})
-    ORDER BY w.id`.execute(app)
+  const rows = await app
+    .selectFrom('app.webhooks as w')
+    .select(['w.id', 'w.owner', 'w.chain_id'])
+    .where('w.status', '=', 'paused')
+    .where('w.deleted_at', 'is', null)
+    .where((row) => row.or([reaches(row, 'waiting', 'm.id'), reaches(row, 'unfinal', 'm.block_num')]))
+    .orderBy('w.id')
+    .execute()
   return rows.map(({ id, owner, chain_id: chainId }) => ({ webhookId: id, owner, chainId }))
 }

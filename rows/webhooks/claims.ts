@@ -3,9 +3,10 @@
  * another's when the time is over. A claim, the number in the subscription's sequence, the bytes of
  * the envelope and the row of the attempt are one commit, before anything is sent.
  */
-import { sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import { toHex } from '#store/sql.ts'
-import type { AppDatabase } from '../database.ts'
+import { anyOf, unnested } from '../arrays.ts'
+import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
 import { lostText } from './deliveries.ts'
 import type { Context } from './subscriptions.ts'
 
@@ -91,9 +92,15 @@ export async function claimFirst(
   lane: 'live' | 'replay',
 ): Promise<Claimed[]> {
   const ids = wishes.map(({ webhookId }) => webhookId)
-  const { rows: locked } = await sql<{ id: string }>`
-    SELECT id FROM app.webhooks AS w WHERE id = ANY (${ids}::text[]) AND ${deliverable} ORDER BY id
-    FOR NO KEY UPDATE SKIP LOCKED`.execute(transaction)
+  const locked = await transaction
+    .selectFrom('app.webhooks as w')
+    .select('w.id')
+    .where('w.id', '=', anyOf('text', ids))
+    .where(deliverable)
+    .orderBy('w.id')
+    .forNoKeyUpdate()
+    .skipLocked()
+    .execute()
   if (locked.length === 0) return []
   const mine = new Set(locked.map(({ id }) => id))
   const granted = wishes.filter(({ webhookId }) => mine.has(webhookId))
@@ -138,11 +145,16 @@ export async function dueSubscriptions(
   app: AppDatabase,
   most: number,
 ): Promise<(Waiting & { readonly message: number })[]> {
-  const { rows: oldest } = await sql<DueRow>`
-    SELECT m.id AS message, w.id, owner, endpoint, ordering, failure_count
-    FROM app.webhook_messages m JOIN app.webhooks w ON w.id = m.webhook_id
-    WHERE m.state IN ('sending', 'retrying') AND m.due_at <= statement_timestamp() AND ${deliverable}
-    ORDER BY m.due_at LIMIT ${most}`.execute(app)
+  const oldest = await app
+    .selectFrom('app.webhook_messages as m')
+    .innerJoin('app.webhooks as w', 'w.id', 'm.webhook_id')
+    .select(['m.id as message', 'w.id', 'w.owner', 'w.endpoint', 'w.ordering', 'w.failure_count'])
+    .where('m.state', 'in', ['sending', 'retrying'])
+    .where('m.due_at', '<=', sql<Date>`statement_timestamp()`)
+    .where(deliverable)
+    .orderBy('m.due_at')
+    .limit(most)
+    .execute()
   const rows = oldest.length < most ? oldest : await firstDue(app)
   return rows.map(({ message, id, owner, endpoint, ordering, failure_count }) => ({
     message,
@@ -202,19 +214,35 @@ export interface Attempt {
 export async function insertAttempts(transaction: AppDatabase, attempts: readonly Attempt[]): Promise<void> {
   const written = attempts.filter(({ envelope }) => envelope !== null)
   if (written.length > 0)
-    await sql`
-      UPDATE app.webhook_messages AS m SET envelope = one.envelope, data = NULL
-      FROM unnest(${written.map(({ claimed }) => claimed.message)}::bigint[], ${written.map(({ envelope }) => envelope)}::text[])
-        AS one (message, envelope)
-      WHERE m.id = message`.execute(transaction)
-  await sql`
-    INSERT INTO app.webhook_deliveries (id, webhook_id, message, event_id, attempt, status, request_url)
-    SELECT id, webhook, message, event, attempt, 'pending', url
-    FROM unnest(
-      ${attempts.map(({ id }) => id)}::text[], ${attempts.map(({ claimed }) => claimed.webhookId)}::text[],
-      ${attempts.map(({ claimed }) => claimed.message)}::bigint[], ${attempts.map(({ claimed }) => claimed.eventId)}::text[],
-      ${attempts.map(({ claimed }) => claimed.attempt)}::integer[], ${attempts.map(({ claimed }) => claimed.url)}::text[]
-    ) AS one (id, webhook, message, event, attempt, url)`.execute(transaction)
+    await transaction
+      .updateTable('app.webhook_messages as m')
+      .from(
+        unnested('one', {
+          message: ['bigint', written.map(({ claimed }) => claimed.message)],
+          envelope: ['text', written.map(({ envelope }) => envelope)],
+        }),
+      )
+      .set((row) => ({ envelope: row.ref('one.envelope'), data: null }))
+      .whereRef('m.id', '=', 'one.message')
+      .execute()
+  const one = unnested('one', {
+    id: ['text', attempts.map(({ id }) => id)],
+    webhook: ['text', attempts.map(({ claimed }) => claimed.webhookId)],
+    message: ['bigint', attempts.map(({ claimed }) => claimed.message)],
+    event: ['text', attempts.map(({ claimed }) => claimed.eventId)],
+    attempt: ['integer', attempts.map(({ claimed }) => claimed.attempt)],
+    url: ['text', attempts.map(({ claimed }) => claimed.url)],
+  })
+  await transaction
+    .insertInto('app.webhook_deliveries')
+    .columns(['id', 'webhook_id', 'message', 'event_id', 'attempt', 'request_url', 'status'])
+    .expression((row) =>
+      row
+        .selectFrom(one)
+        .select(['one.id', 'one.webhook', 'one.message', 'one.event', 'one.attempt', 'one.url'])
+        .select(sql.lit('pending').as('status')),
+    )
+    .execute()
 }
 
 /** What a message is sent with, whatever the status of its subscription. */
@@ -238,19 +266,34 @@ export async function readClaim(
 
 /** Has a claim begin again, unless nothing is to be sent to its subscription now. */
 export async function keepClaim(app: AppDatabase, message: number): Promise<boolean> {
-  const { rows } = await sql`
-    UPDATE app.webhook_messages AS m SET due_at = clock_timestamp() + ${CLAIM_MS} * interval '1 ms'
-    FROM app.webhooks w WHERE m.id = ${message} AND m.state = 'sending' AND w.id = m.webhook_id AND ${deliverable}
-    RETURNING m.id`.execute(app)
-  return rows.length > 0
+  const { numUpdatedRows } = await app
+    .updateTable('app.webhook_messages as m')
+    .from('app.webhooks as w')
+    .set({ due_at: fromNow(CLAIM_MS) })
+    .where('m.id', '=', message)
+    .where('m.state', '=', 'sending')
+    .whereRef('w.id', '=', 'm.webhook_id')
+    .where(deliverable)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
 }
 
 /** Gives a claim back that nothing was sent under: its attempt has not been. */
 export async function releaseClaim(app: AppDatabase, message: number, delivery: string): Promise<void> {
-  await sql`
-    WITH gone AS (DELETE FROM app.webhook_deliveries WHERE id = ${delivery} AND status = 'pending' RETURNING id)
-    UPDATE app.webhook_messages SET state = 'retrying', attempts = attempts - 1, due_at = clock_timestamp()
-    WHERE id = ${message} AND state = 'sending' AND EXISTS (SELECT 1 FROM gone)`.execute(app)
+  await app
+    .with('gone', (query) =>
+      query
+        .deleteFrom('app.webhook_deliveries')
+        .where('id', '=', delivery)
+        .where('status', '=', 'pending')
+        .returning('id'),
+    )
+    .updateTable('app.webhook_messages')
+    .set((row) => ({ state: 'retrying', attempts: row('attempts', '-', 1), due_at: databaseNow }))
+    .where('id', '=', message)
+    .where('state', '=', 'sending')
+    .where((row) => row.exists(row.selectFrom('gone').select('gone.id')))
+    .execute()
 }
 
 interface DueRow extends WaitingRow {
@@ -265,7 +308,7 @@ interface WaitingRow {
   readonly failure_count: number
 }
 
-const deliverable = sql.raw(
+const deliverable = sql.raw<SqlBool>(
   `w.status = 'active' AND w.deleted_at IS NULL AND (w.expires_at IS NULL OR w.expires_at > clock_timestamp())`,
 )
 

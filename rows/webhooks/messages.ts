@@ -2,9 +2,11 @@
  * Events on their way to subscriptions: written by the matcher in the transaction that moves its
  * position, taken back when their block is replaced.
  */
-import { sql } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
 import { toBytes } from '#store/sql.ts'
-import type { AppDatabase } from '../database.ts'
+import { anyOf, unnested } from '../arrays.ts'
+import { type AppDatabase, databaseNow } from '../database.ts'
+import type { AppSchema } from '../tables.ts'
 
 /** An event for one subscription. */
 export interface Message {
@@ -62,6 +64,17 @@ function* slicesOf(messages: Iterable<Message>): Generator<readonly Message[]> {
   if (slice.length > 0) yield slice
 }
 
+/** What every message says of its event. */
+export const eventColumns = [
+  'webhook_id',
+  'event_id',
+  'type',
+  'state',
+  'block_num',
+  'block_hash',
+  'event_index',
+] as const
+
 /** Data that many subscriptions get is handed over once. Returned are those left out. */
 async function insertSlice(
   transaction: AppDatabase,
@@ -75,20 +88,40 @@ async function insertSlice(
     return number
   }
   const numbers = messages.map(textOf)
-  const { rows } = await sql<{ webhook_id: string; event_id: string }>`
-    INSERT INTO app.webhook_messages (webhook_id, event_id, type, state, block_num, block_hash, event_index, data, replay)
-    SELECT webhook, event, type, CASE WHEN waits THEN 'unfinal' ELSE 'waiting' END, num, hash, index, data, ${replay}
-    FROM unnest(
-      ${messages.map(({ webhookId }) => webhookId)}::text[], ${messages.map(({ eventId }) => eventId)}::text[],
-      ${messages.map(({ type }) => type)}::text[], ${messages.map(({ waitsForFinality }) => waitsForFinality)}::boolean[],
-      ${messages.map(({ block }) => block?.number ?? null)}::bigint[],
-      ${messages.map(({ block }) => block && toBytes(block.hash))}::bytea[],
-      ${messages.map(({ index }) => index)}::integer[], ${numbers}::integer[]
-    ) WITH ORDINALITY AS one (webhook, event, type, waits, num, hash, index, text, place)
-    JOIN unnest(${[...texts.keys()]}::text[]) WITH ORDINALITY AS texts (data, number) ON number = text
-    ORDER BY place
-    ON CONFLICT (webhook_id, event_id) WHERE replay IS NULL DO NOTHING
-    RETURNING webhook_id, event_id`.execute(transaction)
+  const one = unnested(
+    'one',
+    {
+      webhook: ['text', messages.map(({ webhookId }) => webhookId)],
+      event: ['text', messages.map(({ eventId }) => eventId)],
+      type: ['text', messages.map(({ type }) => type)],
+      state: ['text', messages.map(({ waitsForFinality }) => (waitsForFinality ? 'unfinal' : 'waiting'))],
+      num: ['bigint', messages.map(({ block }) => block?.number ?? null)],
+      hash: ['bytea', messages.map(({ block }) => block && toBytes(block.hash))],
+      index: ['integer', messages.map(({ index }) => index)],
+      text: ['integer', numbers],
+    },
+    'place',
+  )
+  const rows = await transaction
+    .insertInto('app.webhook_messages')
+    .columns([...eventColumns, 'data', 'replay'])
+    .expression((row) =>
+      row
+        .selectFrom(one)
+        .innerJoin(
+          unnested('texts', { data: ['text', [...texts.keys()]] }, 'number'),
+          'texts.number',
+          'one.text',
+        )
+        .select(['one.webhook', 'one.event', 'one.type', 'one.state', 'one.num', 'one.hash', 'one.index'])
+        .select(['texts.data', row.val(replay).as('replay')])
+        .orderBy('one.place'),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['webhook_id', 'event_id']).where('replay', 'is', null).doNothing(),
+    )
+    .returning(['webhook_id', 'event_id'])
+    .execute()
   if (rows.length === messages.length) return []
   const stored = new Set(rows.map((row) => `${row.webhook_id} ${row.event_id}`))
   return messages.filter(({ webhookId, eventId }) => !stored.has(`${webhookId} ${eventId}`))
@@ -107,8 +140,12 @@ export async function releaseFinal(
     .where('state', '=', 'unfinal')
     .where('type', 'in', eventTypes)
     .where('block_num', '<=', finalized)
-    .where(
-      sql<boolean>`webhook_id IN (SELECT id FROM app.webhooks WHERE chain_id = ${chainId} AND finality = 'finalized')`,
+    .where('webhook_id', 'in', (row) =>
+      row
+        .selectFrom('app.webhooks as w')
+        .select('w.id')
+        .where('w.chain_id', '=', chainId)
+        .where('w.finality', '=', 'finalized'),
     )
     .executeTakeFirst()
   return Number(numUpdatedRows)
@@ -120,9 +157,9 @@ export interface Sent {
   readonly webhookId: string
   readonly eventId: string
   readonly type: string
-  readonly blockNumber: number
-  readonly blockHash: Buffer
-  readonly index: number
+  readonly blockNumber: number | null
+  readonly blockHash: Buffer | null
+  readonly index: number | null
   /** Retractions and restorations told of it before. */
   readonly told: number
 }
@@ -142,25 +179,56 @@ export async function* retractFrom(
   eventTypes: readonly string[],
   from: number,
 ): AsyncGenerator<readonly Sent[]> {
-  const ofBlocks = sql`webhook_id IN (SELECT id FROM app.webhooks WHERE chain_id = ${chainId})
-    AND type = ANY (${eventTypes}::text[]) AND block_num >= ${from}`
-  const ofChain = sql`${ofBlocks} AND replay IS NULL`
-  await sql`DELETE FROM app.webhook_messages WHERE ${ofChain} AND state IN ('waiting', 'unfinal')`.execute(
-    transaction,
-  )
+  const ofBlocks = (row: ExpressionBuilder<AppSchema, 'app.webhook_messages'>) =>
+    row.and([
+      row(
+        'webhook_id',
+        'in',
+        row.selectFrom('app.webhooks as w').select('w.id').where('w.chain_id', '=', chainId),
+      ),
+      row('type', '=', anyOf('text', eventTypes)),
+      row('block_num', '>=', from),
+    ])
+  await transaction
+    .deleteFrom('app.webhook_messages')
+    .where(ofBlocks)
+    .where('replay', 'is', null)
+    .where('state', 'in', ['waiting', 'unfinal'])
+    .execute()
   // What failed and is sent once more: the retraction is that of the first time.
-  await sql`
-    UPDATE app.webhook_messages SET state = 'withdrawn'
-    WHERE ${ofBlocks} AND replay IS NOT NULL AND state IN ('waiting', 'retrying')`.execute(transaction)
+  await transaction
+    .updateTable('app.webhook_messages')
+    .set({ state: 'withdrawn' })
+    .where(ofBlocks)
+    .where('replay', 'is not', null)
+    .where('state', 'in', ['waiting', 'retrying'])
+    .execute()
+  const sent = transaction
+    .selectFrom('app.webhook_messages')
+    .select('id')
+    .where(ofBlocks)
+    .where('replay', 'is', null)
+    .where('is_retracted', '=', false)
+    .where('attempts', '>', 0)
+    .where('webhook_id', 'in', (row) =>
+      row.selectFrom('app.webhooks as w').select('w.id').where('w.finality', '=', 'latest'),
+    )
+    .orderBy('id')
+    .limit(SLICE_MESSAGES)
   for (let count = SLICE_MESSAGES; count === SLICE_MESSAGES; ) {
-    const { rows } = await sql<SentRow>`
-      WITH gone AS (
-        UPDATE app.webhook_messages SET is_retracted = true, state = 'withdrawn' WHERE id IN (
-          SELECT id FROM app.webhook_messages WHERE ${ofChain} AND NOT is_retracted AND attempts > 0
-            AND webhook_id IN (SELECT id FROM app.webhooks WHERE finality = 'latest')
-          ORDER BY id LIMIT ${SLICE_MESSAGES})
-        RETURNING *)
-      SELECT ${sentColumns} FROM gone AS moved ORDER BY moved.id`.execute(transaction)
+    const rows = await transaction
+      .with('moved', (query) =>
+        query
+          .updateTable('app.webhook_messages')
+          .set({ is_retracted: true, state: 'withdrawn' })
+          .where('id', 'in', sent)
+          .returning(sentColumns),
+      )
+      .selectFrom('moved')
+      .selectAll('moved')
+      .select(told)
+      .orderBy('moved.id')
+      .execute()
     count = rows.length
     yield await takeBackTellings(transaction, rows.map(sentOf))
   }
@@ -172,25 +240,55 @@ export async function restoreAgain(
   again: readonly Pick<Message, 'webhookId' | 'eventId'>[],
   attemptsMax: number,
 ): Promise<readonly SentAgain[]> {
-  const { rows } = await sql<SentRow & Pick<SentAgain, 'envelope'>>`
-    WITH back AS (
-      UPDATE app.webhook_messages AS m SET is_retracted = false
-      FROM unnest(${again.map(({ webhookId }) => webhookId)}::text[], ${again.map(({ eventId }) => eventId)}::text[])
-        AS one (webhook, event)
-      WHERE m.webhook_id = webhook AND m.event_id = event AND m.replay IS NULL AND m.is_retracted
-      RETURNING m.*)
-    SELECT ${sentColumns}, moved.envelope FROM back AS moved ORDER BY moved.id`.execute(transaction)
+  const one = unnested('one', {
+    webhook: ['text', again.map(({ webhookId }) => webhookId)],
+    event: ['text', again.map(({ eventId }) => eventId)],
+  })
+  const rows = await transaction
+    .with('moved', (query) =>
+      query
+        .updateTable('app.webhook_messages')
+        .from(one)
+        .set({ is_retracted: false })
+        .whereRef('webhook_id', '=', 'one.webhook')
+        .whereRef('event_id', '=', 'one.event')
+        .where('replay', 'is', null)
+        .where('is_retracted', '=', true)
+        .returning([...sentColumns, 'envelope']),
+    )
+    .selectFrom('moved')
+    .selectAll('moved')
+    .select(told)
+    .orderBy('moved.id')
+    .execute()
   const sent = rows.map((row): SentAgain => ({ ...sentOf(row), envelope: row.envelope }))
-  const told = await takeBackTellings(transaction, sent)
-  const untold = sent.filter(({ id }) => !told.some((one) => one.id === id))
+  const toTell = await takeBackTellings(transaction, sent)
+  const untold = sent.filter(({ id }) => !toTell.some((one) => one.id === id))
   // Its retraction was never sent, so it goes on where it was.
   if (untold.length > 0)
-    await sql`
-      UPDATE app.webhook_messages
-      SET state = CASE WHEN accepted_at IS NOT NULL THEN 'delivered' WHEN attempts < ${attemptsMax} THEN 'retrying'
-                       ELSE 'exhausted' END, due_at = clock_timestamp()
-      WHERE id = ANY (${untold.map(({ id }) => id)}::bigint[])`.execute(transaction)
-  return told
+    await transaction
+      .updateTable('app.webhook_messages')
+      .set((row) => ({
+        state: row
+          .case()
+          .when('accepted_at', 'is not', null)
+          .then('delivered')
+          .when('attempts', '<', attemptsMax)
+          .then('retrying')
+          .else('exhausted')
+          .end(),
+        due_at: databaseNow,
+      }))
+      .where(
+        'id',
+        '=',
+        anyOf(
+          'bigint',
+          untold.map(({ id }) => id),
+        ),
+      )
+      .execute()
+  return toTell
 }
 
 /** What was to be told and was not sent yet is taken back; returned are the others. */
@@ -199,9 +297,13 @@ async function takeBackTellings<One extends Sent>(
   sent: readonly One[],
 ): Promise<readonly One[]> {
   if (sent.length === 0) return []
-  const { rows } = await sql<{ about: number }>`
-    DELETE FROM app.webhook_messages WHERE about = ANY (${sent.map(({ id }) => id)}::bigint[]) AND state = 'waiting'
-    RETURNING about`.execute(transaction)
+  const ids = sent.map(({ id }) => id)
+  const rows = await transaction
+    .deleteFrom('app.webhook_messages')
+    .where('about', '=', anyOf('bigint', ids))
+    .where('state', '=', 'waiting')
+    .returning('about')
+    .execute()
   const taken = new Set(rows.map(({ about }) => about))
   return sent.filter(({ id }) => !taken.has(id))
 }
@@ -216,16 +318,38 @@ export interface Telling {
 /** Stores retractions or restorations, in their order. */
 export async function insertTellings(transaction: AppDatabase, tellings: readonly Telling[]): Promise<void> {
   if (tellings.length === 0) return
-  await sql`
-    INSERT INTO app.webhook_messages (webhook_id, event_id, type, state, block_num, block_hash, event_index, about, data)
-    SELECT webhook, event, type, 'waiting', num, hash, index, about, data
-    FROM unnest(
-      ${tellings.map(({ about }) => about.webhookId)}::text[], ${tellings.map(({ eventId }) => eventId)}::text[],
-      ${tellings.map(({ type }) => type)}::text[], ${tellings.map(({ about }) => about.blockNumber)}::bigint[],
-      ${tellings.map(({ about }) => about.blockHash)}::bytea[], ${tellings.map(({ about }) => about.index)}::integer[],
-      ${tellings.map(({ about }) => about.id)}::bigint[], ${tellings.map(({ data }) => data)}::text[]
-    ) WITH ORDINALITY AS one (webhook, event, type, num, hash, index, about, data, place)
-    ORDER BY place`.execute(transaction)
+  const one = unnested(
+    'one',
+    {
+      webhook: ['text', tellings.map(({ about }) => about.webhookId)],
+      event: ['text', tellings.map(({ eventId }) => eventId)],
+      type: ['text', tellings.map(({ type }) => type)],
+      num: ['bigint', tellings.map(({ about }) => about.blockNumber)],
+      hash: ['bytea', tellings.map(({ about }) => about.blockHash)],
+      index: ['integer', tellings.map(({ about }) => about.index)],
+      about: ['bigint', tellings.map(({ about }) => about.id)],
+      data: ['text', tellings.map(({ data }) => data)],
+    },
+    'place',
+  )
+  await transaction
+    .insertInto('app.webhook_messages')
+    .columns([...eventColumns, 'about', 'data'])
+    .expression((row) =>
+      row
+        .selectFrom(one)
+        .select([
+          'one.webhook',
+          'one.event',
+          'one.type',
+          sql.lit('waiting').as('state'),
+          'one.num',
+          'one.hash',
+        ])
+        .select(['one.index', 'one.about', 'one.data'])
+        .orderBy('one.place'),
+    )
+    .execute()
 }
 
 interface SentRow {
@@ -233,15 +357,25 @@ interface SentRow {
   readonly webhook_id: string
   readonly event_id: string
   readonly type: string
-  readonly block_num: number
-  readonly block_hash: Buffer
-  readonly event_index: number
+  readonly block_num: number | null
+  readonly block_hash: Buffer | null
+  readonly event_index: number | null
   readonly told: number
 }
 
-const sentColumns =
-  sql.raw(`moved.id, moved.webhook_id, moved.event_id, moved.type, moved.block_num, moved.block_hash, moved.event_index,
-  (SELECT count(*) FROM app.webhook_messages AS other WHERE other.about = moved.id) AS told`)
+const sentColumns = [
+  'id',
+  'webhook_id',
+  'event_id',
+  'type',
+  'block_num',
+  'block_hash',
+  'event_index',
+] as const
+
+/** Of a row of `moved`. */
+const told =
+  sql<number>`(SELECT count(*) FROM app.webhook_messages AS other WHERE other.about = moved.id)`.as('told')
 
 const sentOf = (row: SentRow): Sent => ({
   id: row.id,

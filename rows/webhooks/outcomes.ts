@@ -1,5 +1,6 @@
 /** What became of attempts: on their rows, on their messages, and on the subscriptions they are of. */
 import { sql } from 'kysely'
+import { unnested } from '../arrays.ts'
 import type { AppDatabase } from '../database.ts'
 
 export interface Outcome {
@@ -40,28 +41,71 @@ export async function storeOutcomes(
   transaction: AppDatabase,
   outcomes: readonly Outcome[],
 ): Promise<readonly Disabled[]> {
-  await sql`
-    UPDATE app.webhook_deliveries AS d
-    SET status = CASE WHEN succeeded THEN 'succeeded' ELSE 'failed' END, response_status = answered, response_ms = ms,
-        error = problem
-    FROM unnest(
-      ${outcomes.map(({ delivery }) => delivery)}::text[], ${outcomes.map(({ succeeded }) => succeeded)}::boolean[],
-      ${outcomes.map(({ responseStatus }) => responseStatus)}::integer[], ${outcomes.map(({ responseMs }) => responseMs)}::integer[],
-      ${outcomes.map(({ error }) => error)}::text[]) AS one (delivery, succeeded, answered, ms, problem)
-    WHERE d.id = delivery AND d.status = 'pending'`.execute(transaction)
-  // What was taken back or disabled while it was sent stays so; what was claimed again is another's.
-  await sql`
-    UPDATE app.webhook_messages AS m
-    SET accepted_at = CASE WHEN succeeded THEN clock_timestamp() ELSE accepted_at END,
-        state = CASE WHEN m.state NOT IN ('sending', 'retrying', 'exhausted') THEN m.state WHEN succeeded THEN 'delivered'
-                     WHEN m.state <> 'sending' THEN m.state
-                     WHEN retry IS NULL THEN 'exhausted' ELSE 'retrying' END,
-        due_at = CASE WHEN m.state = 'sending' THEN clock_timestamp() + retry * interval '1 ms' ELSE m.due_at END
-    FROM unnest(
-      ${outcomes.map(({ message }) => message)}::bigint[], ${outcomes.map(({ succeeded }) => succeeded)}::boolean[],
-      ${outcomes.map(({ retryInMs }) => retryInMs)}::double precision[]) AS one (message, succeeded, retry)
-    WHERE m.id = message`.execute(transaction)
+  await storeOnDeliveries(transaction, outcomes)
+  await storeOnMessages(transaction, outcomes)
   return countOutcomes(transaction, outcomes)
+}
+
+async function storeOnDeliveries(transaction: AppDatabase, outcomes: readonly Outcome[]): Promise<void> {
+  const one = unnested('one', {
+    delivery: ['text', outcomes.map(({ delivery }) => delivery)],
+    status: ['text', outcomes.map(({ succeeded }) => (succeeded ? 'succeeded' : 'failed'))],
+    answered: ['integer', outcomes.map(({ responseStatus }) => responseStatus)],
+    ms: ['integer', outcomes.map(({ responseMs }) => responseMs)],
+    problem: ['text', outcomes.map(({ error }) => error)],
+  })
+  await transaction
+    .updateTable('app.webhook_deliveries as d')
+    .from(one)
+    .set((row) => ({
+      status: row.ref('one.status'),
+      response_status: row.ref('one.answered'),
+      response_ms: row.ref('one.ms'),
+      error: row.ref('one.problem'),
+    }))
+    .whereRef('d.id', '=', 'one.delivery')
+    .where('d.status', '=', 'pending')
+    .execute()
+}
+
+/** What was taken back or disabled while it was sent stays so; what was claimed again is another's. */
+async function storeOnMessages(transaction: AppDatabase, outcomes: readonly Outcome[]): Promise<void> {
+  const one = unnested('one', {
+    message: ['bigint', outcomes.map(({ message }) => message)],
+    succeeded: ['boolean', outcomes.map(({ succeeded }) => succeeded)],
+    retry: ['double precision', outcomes.map(({ retryInMs }) => retryInMs)],
+  })
+  await transaction
+    .updateTable('app.webhook_messages as m')
+    .from(one)
+    .set((row) => ({
+      accepted_at: row
+        .case()
+        .when('one.succeeded', '=', true)
+        .then(sql<Date | null>`clock_timestamp()`)
+        .else(row.ref('m.accepted_at'))
+        .end(),
+      state: row
+        .case()
+        .when('m.state', 'not in', ['sending', 'retrying', 'exhausted'])
+        .then(row.ref('m.state'))
+        .when('one.succeeded', '=', true)
+        .then('delivered')
+        .when('m.state', '<>', 'sending')
+        .then(row.ref('m.state'))
+        .when('one.retry', 'is', null)
+        .then('exhausted')
+        .else('retrying')
+        .end(),
+      due_at: row
+        .case()
+        .when('m.state', '=', 'sending')
+        .then(sql<Date | null>`clock_timestamp() + one.retry * interval '1 ms'`)
+        .else(row.ref('m.due_at'))
+        .end(),
+    }))
+    .whereRef('m.id', '=', 'one.message')
+    .execute()
 }
 
 interface Count {

@@ -1,7 +1,8 @@
 /** How much waits to be sent, and how far chains were looked through. */
-import { sql } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
 import { type Stream, streams } from '#store/read/pieces.ts'
 import type { AppDatabase } from '../database.ts'
+import type { AppSchema } from '../tables.ts'
 
 /** Rows counted of each state: more are told as this many. */
 const PENDING_MAX = 100_000
@@ -14,21 +15,38 @@ export interface Pending {
   readonly retrying: number
 }
 
-const nothing: Pending = { unfinal: 0, waiting: 0, sending: 0, retrying: 0 }
-
-/** Rows of a condition that an index has, up to the bound. */
-const counted = (condition: string) =>
-  sql.raw<number>(
-    `(SELECT count(*) FROM (SELECT FROM app.webhook_messages WHERE ${condition} LIMIT ${PENDING_MAX}) AS held)`,
-  )
+/** Rows of a state, as far as an index has them, up to the bound; `replay` narrows them. */
+const counted = (
+  row: ExpressionBuilder<AppSchema, never>,
+  state: keyof Pending,
+  replay?: 'is' | 'is not',
+) => {
+  const some = row
+    .selectFrom('app.webhook_messages')
+    .select('id')
+    .where('state', '=', sql.lit(state))
+    .$if(replay !== undefined, (query) => query.where('replay', replay ?? 'is', null))
+    .limit(PENDING_MAX)
+  return row.selectFrom(some.as('held')).select((held) => held.fn.countAll<number>().as('count'))
+}
 
 /** By state, each up to the bound. */
 export async function countPending(app: AppDatabase): Promise<Pending> {
-  const { rows } = await sql<Pending>`
-    SELECT ${counted(`state = 'unfinal'`)} AS unfinal,
-      ${counted(`state = 'waiting' AND replay IS NULL`)} + ${counted(`state = 'waiting' AND replay IS NOT NULL`)} AS waiting,
-      ${counted(`state = 'sending'`)} AS sending, ${counted(`state = 'retrying'`)} AS retrying`.execute(app)
-  return rows[0] ?? nothing
+  const counts = await app
+    .selectNoFrom((row) => [
+      counted(row, 'unfinal').as('unfinal'),
+      counted(row, 'waiting', 'is').as('live'),
+      counted(row, 'waiting', 'is not').as('replayed'),
+      counted(row, 'sending').as('sending'),
+      counted(row, 'retrying').as('retrying'),
+    ])
+    .executeTakeFirstOrThrow()
+  return {
+    unfinal: counts.unfinal ?? 0,
+    waiting: (counts.live ?? 0) + (counts.replayed ?? 0),
+    sending: counts.sending ?? 0,
+    retrying: counts.retrying ?? 0,
+  }
 }
 
 export interface Reached {

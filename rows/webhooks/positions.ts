@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import { FencedOutError } from '#runtime/lease.ts'
 import type { Place, StreamOf } from '#store/read/pieces.ts'
 import { toBytes, toHex } from '#store/sql.ts'
+import { unnested } from '../arrays.ts'
 import type { AppDatabase } from '../database.ts'
 
 export interface Position extends Place {
@@ -97,14 +98,25 @@ export async function insertWalked(
 ): Promise<void> {
   const last = blocks.at(-1)
   if (!last) return
-  await sql`
-    INSERT INTO app.webhook_blocks (chain_id, stream, block_num, block_hash)
-    SELECT ${of.chainId}, ${of.stream}, number, hash
-    FROM unnest(${blocks.map(({ number }) => number)}::bigint[], ${blocks.map(({ hash }) => toBytes(hash))}::bytea[])
-      AS walked (number, hash)
-    ON CONFLICT (chain_id, stream, block_num) DO UPDATE SET block_hash = excluded.block_hash`.execute(
-    transaction,
-  )
+  const walked = unnested('walked', {
+    number: ['bigint', blocks.map(({ number }) => number)],
+    hash: ['bytea', blocks.map(({ hash }) => toBytes(hash))],
+  })
+  await transaction
+    .insertInto('app.webhook_blocks')
+    .columns(['chain_id', 'stream', 'block_num', 'block_hash'])
+    .expression((row) =>
+      row
+        .selectFrom(walked)
+        .select([row.val(of.chainId).as('chain'), row.val(of.stream).as('stream')])
+        .select(['walked.number', 'walked.hash']),
+    )
+    .onConflict((conflict) =>
+      conflict
+        .columns(['chain_id', 'stream', 'block_num'])
+        .doUpdateSet((row) => ({ block_hash: row.ref('excluded.block_hash') })),
+    )
+    .execute()
   await transaction
     .deleteFrom('app.webhook_blocks')
     .where('chain_id', '=', of.chainId)

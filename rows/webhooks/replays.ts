@@ -2,10 +2,11 @@
  * Replays: events of a range of blocks, or those whose deliveries failed, queued once more. How far
  * one has come and what it queued are one commit.
  */
-import { sql } from 'kysely'
+import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import { toHex } from '#store/sql.ts'
-import type { AppDatabase } from '../database.ts'
-import { insertMessages, type Message } from './messages.ts'
+import { type AppDatabase, databaseNow } from '../database.ts'
+import type { AppSchema } from '../tables.ts'
+import { eventColumns, insertMessages, type Message } from './messages.ts'
 
 export const replayStatuses = ['matching', 'sending', 'finished', 'ended'] as const
 export type ReplayStatus = (typeof replayStatuses)[number]
@@ -128,9 +129,21 @@ export async function queuePiece(
 }
 
 /** What was given up since a moment, in the order of the chain; its event still stands. */
-const failedOf = (webhookId: string, since: Date) => sql`
-  webhook_id = ${webhookId} AND created_at >= ${since} AND replay IS NULL AND type <> 'ping'
-  AND state IN ('exhausted', 'withdrawn') AND accepted_at IS NULL AND NOT is_retracted AND envelope IS NOT NULL`
+const failedOf =
+  (webhookId: string, since: Date) => (row: ExpressionBuilder<AppSchema, 'app.webhook_messages'>) =>
+    row.and([
+      row('webhook_id', '=', webhookId),
+      row('created_at', '>=', since),
+      row('replay', 'is', null),
+      row('type', '<>', 'ping'),
+      row('state', 'in', ['exhausted', 'withdrawn']),
+      row('accepted_at', 'is', null),
+      row('is_retracted', '=', false),
+      row('envelope', 'is not', null),
+    ])
+
+/** Of an envelope that is kept, as JSON. */
+const sentData = sql<string>`(envelope::json -> 'data')::text`
 
 /** Queues failed messages once more; the number of them. Null like `queuePiece`'s false. */
 export async function queueFailed(
@@ -148,16 +161,40 @@ export async function queueFailed(
     .forUpdate()
     .executeTakeFirst()
   if (!held) return null
-  const { rows } = await sql<{ count: number; last: number | null }>`
-    WITH failed AS MATERIALIZED (
-      SELECT * FROM app.webhook_messages WHERE ${failedOf(webhookId, since)} AND id > ${lastMessage}
-      ORDER BY id LIMIT ${most}),
-    queued AS (
-      INSERT INTO app.webhook_messages (webhook_id, event_id, type, state, block_num, block_hash, event_index, data, replay)
-      SELECT webhook_id, event_id, type, 'waiting', block_num, block_hash, event_index, (envelope::json -> 'data')::text, ${id}
-      FROM failed ORDER BY id)
-    SELECT count(*) AS count, max(id) AS last FROM failed`.execute(transaction)
-  const { count, last } = rows[0] ?? { count: 0, last: null }
+  const { count, last } = await transaction
+    .with(
+      (table) => table('failed').materialized(),
+      (query) =>
+        query
+          .selectFrom('app.webhook_messages')
+          .selectAll()
+          .where(failedOf(webhookId, since))
+          .where('id', '>', lastMessage)
+          .orderBy('id')
+          .limit(most),
+    )
+    .with('queued', (query) =>
+      query
+        .insertInto('app.webhook_messages')
+        .columns([...eventColumns, 'data', 'replay'])
+        .expression((row) =>
+          row
+            .selectFrom('failed')
+            .select([
+              'webhook_id',
+              'event_id',
+              'type',
+              sql.lit('waiting').as('state'),
+              'block_num',
+              'block_hash',
+            ])
+            .select(['event_index', sentData.as('data'), row.val(id).as('replay')])
+            .orderBy('failed.id'),
+        ),
+    )
+    .selectFrom('failed')
+    .select((row) => [row.fn.countAll<number>().as('count'), row.fn.max('failed.id').as('last')])
+    .executeTakeFirstOrThrow()
   await transaction
     .updateTable('app.webhook_replays')
     .set((row) => ({
@@ -182,13 +219,23 @@ export async function readFailed(
   since: Date,
   most: number,
 ): Promise<{ readonly count: number; readonly first: readonly Failed[] }> {
-  const counted = await sql<{ count: number }>`
-    SELECT count(*) AS count FROM app.webhook_messages WHERE ${failedOf(webhookId, since)}`.execute(app)
-  const { rows } = await sql<FailedRow>`
-    SELECT event_id, type, block_num, block_hash, event_index, (envelope::json -> 'data')::text AS data,
-      block_num <= (SELECT max(finalized) FROM app.webhook_positions WHERE chain_id = ${chainId}) AS is_final
-    FROM app.webhook_messages WHERE ${failedOf(webhookId, since)} ORDER BY id LIMIT ${most}`.execute(app)
-  return { count: counted.rows[0]?.count ?? 0, first: rows.map((row) => failedMessage(webhookId, row)) }
+  const failed = app.selectFrom('app.webhook_messages').where(failedOf(webhookId, since))
+  const { count } = await failed
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  const rows = await failed
+    .select(['event_id', 'type', 'block_num', 'block_hash', 'event_index', sentData.as('data')])
+    .select((row) => {
+      const finalized = row
+        .selectFrom('app.webhook_positions as p')
+        .select((position) => position.fn.max('p.finalized').as('finalized'))
+        .where('p.chain_id', '=', chainId)
+      return row('block_num', '<=', finalized).as('is_final')
+    })
+    .orderBy('id')
+    .limit(most)
+    .execute()
+  return { count, first: rows.map((row) => failedMessage(webhookId, row)) }
 }
 
 /** Ends a replay: what it queued and nobody has begun to send is taken back. Null when none is under way. */
@@ -196,19 +243,23 @@ export async function endReplay(app: AppDatabase, webhookId: string): Promise<Re
   return app.transaction().execute(async (transaction) => {
     const row = await transaction
       .updateTable('app.webhook_replays')
-      .set({ status: 'ended', ended_at: sql<Date>`clock_timestamp()` })
+      .set({ status: 'ended', ended_at: databaseNow })
       .where('webhook_id', '=', webhookId)
       .where('status', 'in', ['matching', 'sending'])
       .returningAll()
       .executeTakeFirst()
     if (!row) return null
-    await sql`DELETE FROM app.webhook_messages WHERE replay = ${row.id} AND state = 'waiting'`.execute(
-      transaction,
-    )
-    await sql`
-      UPDATE app.webhook_messages SET state = 'withdrawn' WHERE replay = ${row.id} AND state IN ('sending', 'retrying')`.execute(
-      transaction,
-    )
+    await transaction
+      .deleteFrom('app.webhook_messages')
+      .where('replay', '=', row.id)
+      .where('state', '=', 'waiting')
+      .execute()
+    await transaction
+      .updateTable('app.webhook_messages')
+      .set({ state: 'withdrawn' })
+      .where('replay', '=', row.id)
+      .where('state', 'in', ['sending', 'retrying'])
+      .execute()
     return replayOf(row)
   })
 }
@@ -217,7 +268,7 @@ export async function endReplay(app: AppDatabase, webhookId: string): Promise<Re
 export async function finishReplay(app: AppDatabase, id: string): Promise<void> {
   await app
     .updateTable('app.webhook_replays')
-    .set({ status: 'finished', ended_at: sql<Date>`clock_timestamp()` })
+    .set({ status: 'finished', ended_at: databaseNow })
     .where('id', '=', id)
     .where('status', '=', 'sending')
     .execute()
@@ -230,7 +281,7 @@ interface FailedRow {
   readonly block_hash: Buffer | null
   readonly event_index: number | null
   readonly data: string
-  readonly is_final: boolean | null
+  readonly is_final: SqlBool | null
 }
 
 const failedMessage = (webhookId: string, row: FailedRow): Failed => ({
@@ -244,7 +295,7 @@ const failedMessage = (webhookId: string, row: FailedRow): Failed => ({
   index: row.event_index ?? 0,
   data: row.data,
   waitsForFinality: false,
-  isFinal: row.is_final ?? false,
+  isFinal: row.is_final === true,
 })
 
 interface ReplayRow {

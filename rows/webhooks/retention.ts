@@ -1,8 +1,10 @@
 /** What is kept of deliveries, and for how long. What was not sent is never removed. */
-import { type RawBuilder, sql } from 'kysely'
+import { type Expression, type ExpressionBuilder, sql } from 'kysely'
 import { messageOf } from '#errors.ts'
 import type { Logger } from '#telemetry.ts'
+import { unnested } from '../arrays.ts'
 import type { AppDatabase } from '../database.ts'
+import type { AppSchema } from '../tables.ts'
 
 /** Attempts a subscription's log holds. */
 const DELIVERIES_MAX = 1_000
@@ -16,12 +18,18 @@ const LOGS_MAX = 500
 const ended = sql.raw(`m.state IN ('delivered', 'exhausted', 'withdrawn')`)
 
 /** By the primary key: a planner that expects thousands of rows would rather read the whole table. */
-const among = (ids: RawBuilder<unknown>) => sql`id = ANY (ARRAY(${ids}))`
+const among = <Id>(ids: Expression<unknown>) => sql<Id>`any(ARRAY(${ids}))`
+
+/** Stands still, as what an index is searched with has to. */
+const daysAgo = (days: number) => sql<Date>`statement_timestamp() - ${days} * interval '1 day'`
+
+type Messages = ExpressionBuilder<AppSchema & { m: AppSchema['app.webhook_messages'] }, 'm'>
+
+const hasEnded = (row: Messages) => row('m.state', 'in', ['delivered', 'exhausted', 'withdrawn'])
 
 /**
  * Removes what is past its time, pass by pass. Each statement finds its rows by an index of what has
- * ended (`statement_timestamp` stands still, as what an index is searched with has to), and one that
- * fails holds up no other.
+ * ended, and one that fails holds up no other.
  */
 export class Retention {
   readonly #app: AppDatabase
@@ -54,36 +62,68 @@ export class Retention {
   }
 
   #attempts(): Promise<boolean> {
-    return this.#removeAttempts(sql`
-      SELECT id FROM app.webhook_deliveries
-      WHERE status <> 'pending' AND created_at < statement_timestamp() - ${DELIVERY_DAYS} * interval '1 day'
-      ORDER BY created_at LIMIT ${ROWS_MAX}`)
+    return this.#removeAttempts(
+      this.#app
+        .selectFrom('app.webhook_deliveries')
+        .select('id')
+        .where('status', '<>', 'pending')
+        .where('created_at', '<', daysAgo(DELIVERY_DAYS))
+        .orderBy('created_at')
+        .limit(ROWS_MAX),
+    )
   }
 
   /** Walks through the subscriptions, and stays where a log has more than one statement removes. */
   async #excess(): Promise<boolean> {
-    const { rows } = await sql<{ id: string }>`
-      SELECT id FROM app.webhooks WHERE id > ${this.#measured} ORDER BY id LIMIT ${LOGS_MAX}`.execute(
-      this.#app,
-    )
+    const rows = await this.#app
+      .selectFrom('app.webhooks')
+      .select('id')
+      .where('id', '>', this.#measured)
+      .orderBy('id')
+      .limit(LOGS_MAX)
+      .execute()
     const ids = rows.map(({ id }) => id)
-    const isMore = await this.#removeAttempts(sql`
-      SELECT past.id FROM unnest(${ids}::text[]) AS w (id)
-      CROSS JOIN LATERAL (
-        SELECT d.id FROM app.webhook_deliveries d WHERE d.webhook_id = w.id
-        ORDER BY d.id DESC OFFSET ${DELIVERIES_MAX} LIMIT ${ROWS_MAX}) AS past
-      LIMIT ${ROWS_MAX}`)
+    const past = this.#app
+      .selectFrom(unnested('w', { id: ['text', ids] }))
+      .innerJoinLateral(
+        (row) =>
+          row
+            .selectFrom('app.webhook_deliveries as d')
+            .select('d.id')
+            .whereRef('d.webhook_id', '=', 'w.id')
+            .orderBy('d.id', 'desc')
+            .offset(DELIVERIES_MAX)
+            .limit(ROWS_MAX)
+            .as('past'),
+        (join) => join.onTrue(),
+      )
+      .select('past.id')
+      .limit(ROWS_MAX)
+    const isMore = await this.#removeAttempts(past)
     if (!isMore) this.#measured = rows.length === LOGS_MAX ? (ids.at(-1) ?? '') : ''
     return isMore || this.#measured !== ''
   }
 
   /** Their messages are looked at next. */
-  async #removeAttempts(which: RawBuilder<unknown>): Promise<boolean> {
-    const { rows } = await sql<{ removed: number }>`
-      WITH gone AS (DELETE FROM app.webhook_deliveries WHERE ${among(which)} AND status <> 'pending' RETURNING message),
-      marked AS (UPDATE app.webhook_messages SET is_logged = false WHERE ${among(sql`SELECT message FROM gone`)})
-      SELECT count(*) AS removed FROM gone`.execute(this.#app)
-    return rows[0]?.removed === ROWS_MAX
+  async #removeAttempts(which: Expression<unknown>): Promise<boolean> {
+    const { removed } = await this.#app
+      .with('gone', (query) =>
+        query
+          .deleteFrom('app.webhook_deliveries')
+          .where('id', '=', among<string>(which))
+          .where('status', '<>', 'pending')
+          .returning('message'),
+      )
+      .with('marked', (query) =>
+        query
+          .updateTable('app.webhook_messages')
+          .set({ is_logged: false })
+          .where('id', '=', among<number>(sql`SELECT message FROM gone`)),
+      )
+      .selectFrom('gone')
+      .select((row) => row.fn.countAll<number>().as('removed'))
+      .executeTakeFirstOrThrow()
+    return removed === ROWS_MAX
   }
 
   /** An event whose block may still be replaced is kept: its retraction needs it. */
@@ -99,33 +139,57 @@ export class Retention {
         ORDER BY m.created_at LIMIT ${ROWS_MAX}),
       logged AS (
         UPDATE app.webhook_messages SET is_logged = true
-        WHERE ${among(sql`SELECT id FROM found WHERE is_logged`)}),
-      gone AS (DELETE FROM app.webhook_messages WHERE ${among(sql`SELECT id FROM found WHERE NOT is_logged`)})
+        WHERE id = ${among(sql`SELECT id FROM found WHERE is_logged`)}),
+      gone AS (DELETE FROM app.webhook_messages WHERE id = ${among(sql`SELECT id FROM found WHERE NOT is_logged`)})
       SELECT count(*) AS found FROM found`.execute(this.#app)
     return rows[0]?.found === ROWS_MAX
   }
 
   async #envelopes(): Promise<boolean> {
-    const { numAffectedRows } = await sql`
-      UPDATE app.webhook_messages SET envelope = NULL WHERE ${among(sql`
-        SELECT m.id FROM app.webhook_messages m
-        WHERE ${ended} AND m.envelope IS NOT NULL
-          AND m.created_at < statement_timestamp() - ${ENVELOPE_DAYS} * interval '1 day'
-        ORDER BY m.created_at LIMIT ${ROWS_MAX}`)}`.execute(this.#app)
-    return numAffectedRows === BigInt(ROWS_MAX)
+    const past = this.#app
+      .selectFrom('app.webhook_messages as m')
+      .select('m.id')
+      .where(hasEnded)
+      .where('m.envelope', 'is not', null)
+      .where('m.created_at', '<', daysAgo(ENVELOPE_DAYS))
+      .orderBy('m.created_at')
+      .limit(ROWS_MAX)
+    const { numUpdatedRows } = await this.#app
+      .updateTable('app.webhook_messages')
+      .set({ envelope: null })
+      .where('id', '=', among<number>(past))
+      .executeTakeFirst()
+    return numUpdatedRows === BigInt(ROWS_MAX)
   }
 
   /** Rows of subscriptions that were deleted, their own the last. */
   async #deleted(): Promise<boolean> {
-    const { numAffectedRows } = await sql`
-      DELETE FROM app.webhook_messages WHERE ${among(sql`
-        SELECT one.id FROM app.webhooks w CROSS JOIN LATERAL (
-          SELECT m.id FROM app.webhook_messages m WHERE m.webhook_id = w.id LIMIT ${ROWS_MAX}) AS one
-        WHERE w.deleted_at IS NOT NULL LIMIT ${ROWS_MAX}`)}`.execute(this.#app)
-    if (numAffectedRows !== 0n) return true
-    const gone = sql`SELECT id FROM app.webhooks WHERE deleted_at IS NOT NULL`
-    await sql`DELETE FROM app.webhook_replays WHERE webhook_id IN (${gone})`.execute(this.#app)
-    await sql`DELETE FROM app.webhooks WHERE id IN (${gone})`.execute(this.#app)
+    const theirs = this.#app
+      .selectFrom('app.webhooks as w')
+      .innerJoinLateral(
+        (row) =>
+          row
+            .selectFrom('app.webhook_messages as m')
+            .select('m.id')
+            .whereRef('m.webhook_id', '=', 'w.id')
+            .limit(ROWS_MAX)
+            .as('one'),
+        (join) => join.onTrue(),
+      )
+      .select('one.id')
+      .where('w.deleted_at', 'is not', null)
+      .limit(ROWS_MAX)
+    const { numDeletedRows } = await this.#app
+      .deleteFrom('app.webhook_messages')
+      .where('id', '=', among<number>(theirs))
+      .executeTakeFirst()
+    if (numDeletedRows !== 0n) return true
+    const gone = this.#app
+      .selectFrom('app.webhooks as w')
+      .select('w.id')
+      .where('w.deleted_at', 'is not', null)
+    await this.#app.deleteFrom('app.webhook_replays').where('webhook_id', 'in', gone).execute()
+    await this.#app.deleteFrom('app.webhooks').where('id', 'in', gone).execute()
     return false
   }
 }
@@ -135,13 +199,32 @@ export class Retention {
  * present. The first block of what was, or null.
  */
 export async function withdrawQueued(app: AppDatabase, webhookId: string): Promise<number | null> {
-  const { rows } = await sql<{ first: number | null }>`
-    WITH dropped AS (
-      DELETE FROM app.webhook_messages WHERE webhook_id = ${webhookId} AND state IN ('waiting', 'unfinal') AND replay IS NULL
-      RETURNING block_num),
-    withdrawn AS (
-      UPDATE app.webhook_messages SET state = 'withdrawn'
-      WHERE webhook_id = ${webhookId} AND state IN ('retrying', 'sending') AND replay IS NULL RETURNING block_num)
-    SELECT min(block_num) AS first FROM (TABLE dropped UNION ALL TABLE withdrawn) AS queued`.execute(app)
-  return rows[0]?.first ?? null
+  const { first } = await app
+    .with('dropped', (query) =>
+      query
+        .deleteFrom('app.webhook_messages')
+        .where('webhook_id', '=', webhookId)
+        .where('state', 'in', ['waiting', 'unfinal'])
+        .where('replay', 'is', null)
+        .returning('block_num'),
+    )
+    .with('withdrawn', (query) =>
+      query
+        .updateTable('app.webhook_messages')
+        .set({ state: 'withdrawn' })
+        .where('webhook_id', '=', webhookId)
+        .where('state', 'in', ['retrying', 'sending'])
+        .where('replay', 'is', null)
+        .returning('block_num'),
+    )
+    .selectFrom((row) =>
+      row
+        .selectFrom('dropped')
+        .select('block_num')
+        .unionAll(row.selectFrom('withdrawn').select('block_num'))
+        .as('queued'),
+    )
+    .select((row) => row.fn.min('queued.block_num').as('first'))
+    .executeTakeFirstOrThrow()
+  return first
 }

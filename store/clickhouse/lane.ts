@@ -7,6 +7,7 @@
 import { MillraceError, messageOf } from '#errors.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import type { RawRange } from '#ingest/source.ts'
+import { type Next, repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { type EncodedBatch, rowCount } from '#transform/batch.ts'
@@ -88,37 +89,36 @@ export class ClickHouseLane {
    * Steps until aborted. A failing engine is retried; a wrong one stops this lane and nothing else.
    */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, log, cache } = this.#options
-    let retryMs = RETRY_MS_MIN
+    const { clock, cache } = this.#options
     if (signal.aborted) this.#end()
     signal.addEventListener('abort', () => this.#end(), { once: true })
-    while (!signal.aborted) {
-      try {
-        const advanced = await this.step()
-        this.#state = 'running'
-        this.#problem = null
-        retryMs = RETRY_MS_MIN
-        if (!advanced) {
-          // What fills the cache may not be final for long, and the head may wait for bytes that
-          // history holds.
-          cache.release()
-          await clock.sleep(IDLE_MS, signal).catch(() => {})
-        }
-      } catch (error) {
-        this.#problem = messageOf(error)
-        this.#prepared = false
-        cache.release()
-        if (error instanceof MillraceError && error.remedy === 'stop') {
-          this.#state = 'stopped'
-          log.error({ error: this.#problem }, 'the ClickHouse lane stopped; Postgres and reads go on')
-          return
-        }
-        this.#state = 'retrying'
-        log.warn({ error: this.#problem, retryMs }, 'ClickHouse cannot be written; trying again')
-        await clock.sleep(retryMs, signal).catch(() => {})
-        retryMs = Math.min(retryMs * 2, RETRY_MS_MAX)
-      }
+    const failed = (error: unknown, failures: number) => this.#failed(error, failures)
+    await repeat({ clock, signal, failed }, async () => {
+      const advanced = await this.step()
+      this.#state = 'running'
+      this.#problem = null
+      if (advanced) return 0
+      // What fills the cache may not be final for long, and the head may wait for bytes that
+      // history holds.
+      cache.release()
+      return IDLE_MS
+    })
+  }
+
+  #failed(error: unknown, failures: number): Next {
+    const { log, cache } = this.#options
+    this.#problem = messageOf(error)
+    this.#prepared = false
+    cache.release()
+    if (error instanceof MillraceError && error.remedy === 'stop') {
+      this.#state = 'stopped'
+      log.error({ error: this.#problem }, 'the ClickHouse lane stopped; Postgres and reads go on')
+      return 'ended'
     }
+    this.#state = 'retrying'
+    const retryMs = Math.min(RETRY_MS_MIN * 2 ** (failures - 1), RETRY_MS_MAX)
+    log.warn({ error: this.#problem, retryMs }, 'ClickHouse cannot be written; trying again')
+    return retryMs
   }
 
   /**

@@ -5,7 +5,9 @@
 
 import { messageOf } from '#errors.ts'
 import { type BlockRange, covers, intersection, type RangeSet } from '#ingest/range.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
+import type { StoreName } from '../ledger/lane.ts'
 
 /** A comparison of nothing is quick, and so is one that fails. */
 const REST_MS_MIN = 2_000
@@ -13,7 +15,7 @@ const REST_MS_MIN = 2_000
 const CONFIRM_MS = 1_000
 
 /** What each store holds whole, now. */
-export type CoverageOf = (store: 'postgres' | 'clickhouse') => RangeSet
+export type CoverageOf = (store: StoreName) => RangeSet
 
 export const heldByBoth = (coverage: CoverageOf): RangeSet =>
   intersection(coverage('postgres'), coverage('clickhouse'))
@@ -33,15 +35,14 @@ export async function keepComparing(
   { step, failed, restFactor, clock }: Comparing,
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted) {
+  await repeat({ clock, signal }, async () => {
     const startedAt = clock.monotonic()
     await step(signal).then(
       () => failed(null),
       (error: unknown) => failed(`not compared: ${messageOf(error)}`),
     )
-    const restMs = Math.max(REST_MS_MIN, (clock.monotonic() - startedAt) * restFactor)
-    await clock.sleep(restMs, signal).catch(() => {})
-  }
+    return Math.max(REST_MS_MIN, (clock.monotonic() - startedAt) * restFactor)
+  })
 }
 
 /**

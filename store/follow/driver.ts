@@ -7,6 +7,7 @@
 import type pg from 'pg'
 import { MillraceError, messageOf } from '#errors.ts'
 import { type BlockRange, intersection, type RangeSet } from '#ingest/range.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock, Failpoint } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { stoppableTransaction } from '../cancel.ts'
@@ -37,6 +38,8 @@ export interface FollowerDriverOptions {
   readonly fence: bigint
   readonly followers: readonly BlockFollower[]
   readonly bell: CommitBell
+  /** Told after each commit of a follower. */
+  readonly moved: () => void
   readonly clock: Clock
   readonly failpoint: Failpoint
   readonly log: Logger
@@ -95,20 +98,22 @@ export class FollowerDriver {
       for (const { name } of followers) this.#report(name, { state: 'unavailable', problem })
       return
     }
-    while (!signal.aborted) {
+    await repeat({ clock, signal }, async () => {
+      const { rings } = bell
       let moved = false
       let failed = false
       for (const follower of followers) {
-        if (signal.aborted) return
+        if (signal.aborted) return 'ended'
         const isStopped = this.#status.get(follower.name)?.state === 'stopped'
         const outcome = isStopped ? 'idle' : await this.#tryStep(follower, signal)
         moved ||= outcome === 'moved'
         failed ||= outcome === 'failed'
         await this.#findings.look(follower)
       }
-      if (failed) await clock.sleep(RETRY_MS, signal).catch(() => {})
-      else if (!moved) await bell.wait(clock, POLL_MS, signal)
-    }
+      if (failed) return RETRY_MS
+      if (!moved) await bell.wait(clock, POLL_MS, signal, rings)
+      return 0
+    })
   }
 
   async #tryStep(follower: BlockFollower, signal: AbortSignal): Promise<'moved' | 'idle' | 'failed'> {
@@ -132,6 +137,12 @@ export class FollowerDriver {
    * `mayAsk` none.
    */
   async step(follower: BlockFollower, signal: AbortSignal, mayAsk = true): Promise<boolean> {
+    const moved = await this.#step(follower, signal, mayAsk)
+    if (moved) this.#options.moved()
+    return moved
+  }
+
+  async #step(follower: BlockFollower, signal: AbortSignal, mayAsk: boolean): Promise<boolean> {
     const { postgres, schema } = this.#options
     const lane = await readLane(postgres.pool, schema)
     const held = lane && (await this.#heldFromStart(postgres.pool, follower))

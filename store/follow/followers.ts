@@ -7,6 +7,7 @@ import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { ChainKind } from '#transform/profile.ts'
 import type { ChainState } from '../ledger/chainState.ts'
+import type { CommitNotices } from '../ledger/notices.ts'
 import type { Postgres } from '../postgres.ts'
 import { balancesFollower } from './balances/balances.ts'
 import { checkpointsFollower } from './balances/checkpoints.ts'
@@ -55,15 +56,24 @@ export interface OpenFollowersOptions extends Omit<FollowersOptions, 'chainId'> 
   readonly postgres: Postgres
   /** Under which this process writes. */
   readonly fence: bigint
+  /** To other processes on the same database. */
+  readonly notices?: CommitNotices
   readonly runtime: Runtime
   readonly log: Logger
 }
 
 /** The driver of a chain's followers; `run` moves them. */
 export function openFollowers(options: OpenFollowersOptions): FollowerDriver {
-  const { state, postgres, fence, runtime, log } = options
+  const { state, postgres, fence, notices, runtime, log } = options
   const { schema, startBlock, bell } = state
   const { clock, failpoint } = runtime
   const followers = createFollowers({ ...options, chainId: state.chainId })
-  return new FollowerDriver({ postgres, schema, startBlock, fence, followers, bell, clock, failpoint, log })
+  const moved = () => {
+    state.followed.ring()
+    notices?.tellFollowed(schema)
+  }
+  return new FollowerDriver({
+    ...{ postgres, schema, startBlock, fence, followers, bell, moved },
+    ...{ clock, failpoint, log },
+  })
 }

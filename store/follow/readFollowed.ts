@@ -25,7 +25,8 @@ export interface Followed extends Pick<BlockFollower, 'name' | 'version'> {
 
 /** Far longer than a follower needs for a block, short enough for a client that waits. */
 const BEHIND_MS_MAX = 2_000
-const LOOK_AGAIN_MS = 25
+/** How long to wait without a wake-up; bounds what a lost notice of another process costs. */
+const POLL_MS = 250
 
 /**
  * `read` gets a snapshot of all of them, and the block the last of them stands at in it.
@@ -94,11 +95,12 @@ async function untilCurrent<Result>(
   const target = state.tip
   const untilMs = clock.monotonic() + BEHIND_MS_MAX
   for (;;) {
+    const { rings } = state.followed
     const seen = await look(target)
     if (!seen.behind) return seen.result
     const { name, tip } = seen.behind
     if (clock.monotonic() >= untilMs) throw new ProjectionIncompleteError(name, tip, target)
-    await state.bell.wait(clock, LOOK_AGAIN_MS, signal)
+    await state.followed.wait(clock, POLL_MS, signal, rings)
     signal.throwIfAborted()
   }
 }

@@ -5,10 +5,11 @@
 
 import { messageOf } from '#errors.ts'
 import { type BlockRange, newestSegment, type RangeSet } from '#ingest/range.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Postgres } from '../postgres.ts'
-import type { CommitBell } from './commits.ts'
-import { readCoverage, readLane, readTipTime } from './lane.ts'
+import { CommitBell } from './commits.ts'
+import { readCoverage, readLane, readTipTime, type StoreName } from './lane.ts'
 import { OpenParts } from './openParts.ts'
 
 /**
@@ -30,7 +31,10 @@ export class ChainState {
   readonly chainId: number
   readonly schema: string
   readonly startBlock: number
+  /** Rings when the chain has a commit. */
   readonly bell: CommitBell
+  /** Rings then too, and when a follower has one. */
+  readonly followed = new CommitBell()
   readonly openParts = new OpenParts()
   readonly #postgres: Postgres
   #postgresCoverage: RangeSet = []
@@ -54,6 +58,7 @@ export class ChainState {
     this.schema = options.schema
     this.startBlock = options.startBlock
     this.bell = options.bell
+    this.bell.add(this.followed)
     this.#postgres = options.postgres
   }
 
@@ -80,7 +85,7 @@ export class ChainState {
   get problem(): string | null {
     return this.#problem
   }
-  coverage(store: 'postgres' | 'clickhouse'): RangeSet {
+  coverage(store: StoreName): RangeSet {
     return store === 'postgres' ? this.#postgresCoverage : this.#clickhouseCoverage
   }
 
@@ -123,7 +128,7 @@ export class ChainState {
 
   /** Keeps the picture fresh until aborted. */
   async follow(clock: Clock, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+    await repeat({ clock, signal }, async () => {
       await this.refresh().then(
         () => {
           this.#problem = null
@@ -133,7 +138,8 @@ export class ChainState {
         },
       )
       await this.bell.wait(clock, REFRESH_MS, signal)
-    }
+      return 0
+    })
   }
 
   /** Resolves once `block` is visible in Postgres. */

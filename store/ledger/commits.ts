@@ -123,15 +123,33 @@ export async function readLowestRevert(
 /** Wakes followers in this process. */
 export class CommitBell {
   #waiting = new Set<() => void>()
+  #rings = 0
+  readonly #with: CommitBell[] = []
+
+  /** So many so far: whoever looks before it waits hears what rang meanwhile. */
+  get rings(): number {
+    return this.#rings
+  }
+
+  /** Has the other ring with this one. */
+  add(other: CommitBell): void {
+    this.#with.push(other)
+  }
 
   ring(): void {
+    this.#rings++
     const waiting = this.#waiting
     this.#waiting = new Set()
     for (const resolve of waiting) resolve()
+    for (const other of this.#with) other.ring()
   }
 
-  /** Resolves at the next ring, after `timeoutMs`, or when aborted; never rejects. */
-  async wait(clock: Clock, timeoutMs: number, signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves at the next ring, after `timeoutMs`, or when aborted; at once where it has rung since
+   * it had rung `rings` times. Never rejects.
+   */
+  async wait(clock: Clock, timeoutMs: number, signal: AbortSignal, rings = this.#rings): Promise<void> {
+    if (rings !== this.#rings) return
     const done = new AbortController()
     let wake = () => {}
     const rung = new Promise<void>((resolve) => {

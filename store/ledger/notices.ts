@@ -1,10 +1,12 @@
 /**
- * Wakes the followers of a chain in other processes on the same database, by NOTIFY. A notice only
- * saves them from waiting for their next poll: it carries no rows, and one that is lost costs that
- * wait.
+ * Wakes those who wait for a chain's commits, or for those of its followers, in other processes on
+ * the same database, by NOTIFY. A notice only saves them from waiting for their next poll: it
+ * carries no rows, and one that is lost costs that wait.
  */
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Postgres } from '../postgres.ts'
+import type { ChainState } from './chainState.ts'
 import type { CommitBell } from './commits.ts'
 
 const CHANNEL = 'millrace_commits'
@@ -15,7 +17,7 @@ export class CommitNotices {
   readonly #postgres: Postgres
   /** Says of a notice which process it is from: its own followers are awake. */
   readonly #sender: string
-  readonly #bells = new Map<string, CommitBell>()
+  readonly #bells = new Map<string, Pick<CommitBell, 'ring'>>()
   readonly #untold = new Set<string>()
   #telling: Promise<void> | null = null
 
@@ -24,26 +26,36 @@ export class CommitNotices {
     this.#sender = sender
   }
 
-  /** Has a bell rung when another process tells of commits to this schema. */
-  add(schema: string, bell: CommitBell): void {
+  /** Has a chain's bells rung when another process tells of commits. */
+  add({ schema, bell, followed }: Pick<ChainState, 'schema' | 'bell' | 'followed'>): void {
     this.#bells.set(schema, bell)
+    this.#bells.set(followersOf(schema), followed)
   }
 
   /** Tells the others, outside of the commit and waited for by nobody; many at once are one notice. */
   tell(schema: string): void {
-    this.#untold.add(schema)
+    this.#tell(schema)
+  }
+
+  /** The same of a commit of the chain's followers. */
+  tellFollowed(schema: string): void {
+    this.#tell(followersOf(schema))
+  }
+
+  #tell(name: string): void {
+    this.#untold.add(name)
     this.#telling ??= this.#tellAll()
   }
 
   async #tellAll(): Promise<void> {
     while (this.#untold.size > 0) {
-      const schemas = [...this.#untold]
+      const names = [...this.#untold]
       this.#untold.clear()
       await this.#postgres.pool
         .query(`SELECT pg_notify($1, $2 || ' ' || one) FROM unnest($3::text[]) AS one`, [
           CHANNEL,
           this.#sender,
-          schemas,
+          names,
         ])
         .catch(() => {})
     }
@@ -52,10 +64,10 @@ export class CommitNotices {
 
   /** Listens until aborted, on a connection of its own. */
   async run(clock: Clock, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.#listen(signal).catch(() => {})
-      await clock.sleep(RETRY_MS, signal).catch(() => {})
-    }
+    await repeat({ clock, signal, failed: () => RETRY_MS }, async () => {
+      await this.#listen(signal)
+      return RETRY_MS
+    })
     await this.#telling
   }
 
@@ -79,7 +91,10 @@ export class CommitNotices {
   }
 
   #hear(notice: string): void {
-    const [sender, schema = ''] = notice.split(' ')
-    if (sender !== this.#sender) this.#bells.get(schema)?.ring()
+    const [sender, name = ''] = notice.split(' ')
+    if (sender !== this.#sender) this.#bells.get(name)?.ring()
   }
 }
+
+/** What notices call the followers of a chain. */
+const followersOf = (schema: string): string => `${schema}:followers`

@@ -8,6 +8,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { Egress } from '#egress/egress.ts'
 import { readConfig } from '#program/config.ts'
 import type { AlarmNote } from '#program/parts/alarms/AlarmWatch.ts'
 import { AlarmWebhook } from '#program/parts/alarms/alarmWebhook.ts'
@@ -57,6 +58,7 @@ function openWebhook(target: string, authorization: string | null = null) {
     url: target,
     authorization,
     secret,
+    egress: new Egress(),
     runtime: { clock, random: () => 0.5 },
     log,
   })
@@ -131,7 +133,7 @@ test('a login in ALARM_URL is sent as a header, and is in no log', async () => {
   away.webhook.tell(note)
   await expect.poll(() => away.lines.length).toBe(8)
   expect(away.lines.join('\n')).not.toMatch(/s3cret|key-in-the-path|ops/)
-  // Not even an address that fetch refuses and would repeat.
+  // Not even an address with a login, which is refused.
   const refused = openWebhook('https://ops:s3cret@hooks.example.com/T00/KEYKEY')
   refused.webhook.tell(note)
   await expect.poll(() => refused.lines.length).toBe(8)

@@ -1,8 +1,10 @@
 // Goal: no comparison of bytes with a text is false whatever the row and answered 200. Method: a value
 // that is there, written right and in the ways that analysts get wrong, in every place that compares:
 // what is answered finds it, all else is refused with a hint.
+
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Engine, UserQueryEngine } from '#query/result.ts'
+import type { Engine } from '#primitives.ts'
+import type { UserQueryEngine } from '#query/result.ts'
 import { isFull } from '../support/breadth.ts'
 import { openEngine } from './engine.ts'
 import { createExampleChain, type ExampleChain } from './exampleChain.ts'

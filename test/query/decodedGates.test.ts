@@ -1,12 +1,13 @@
 // Goal: tables by signature open no way around the gates, whatever their names and columns are
 // called.
+
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { Engine } from '#primitives.ts'
 import { gateClickHouse } from '#query/clickhouse/gate.ts'
 import { readSignatures } from '#query/decoded/decodedTable.ts'
 import { gatePostgres, loadPostgresGrammar } from '#query/postgres/gate/gate.ts'
 import { bindDecoded } from '#query/relations/bindDecoded.ts'
 import type { Catalog } from '#query/relations/catalog.ts'
-import type { Engine } from '#query/result.ts'
 import { catalogOf } from './catalogs.ts'
 import { readCorpus } from './corpus.ts'
 

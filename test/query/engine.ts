@@ -1,12 +1,13 @@
 /** Opens an engine for users' queries on the example chain. */
 
 import type { RangeSet } from '#ingest/range.ts'
+import type { Engine } from '#primitives.ts'
 import { ClickHouseUserQueryEngine } from '#query/clickhouse/ClickHouseUserQueryEngine.ts'
 import { readSignatures } from '#query/decoded/decodedTable.ts'
 import { findIndexedCountIn } from '#query/decoded/findIndexedCount.ts'
 import { PostgresUserQueryEngine } from '#query/postgres/PostgresUserQueryEngine.ts'
 import { bindDecoded } from '#query/relations/bindDecoded.ts'
-import type { Engine, UserQueryEngine } from '#query/result.ts'
+import type { UserQueryEngine } from '#query/result.ts'
 import { type Clock, systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { catalogOf } from './catalogs.ts'

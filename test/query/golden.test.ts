@@ -1,9 +1,11 @@
 // Goal: the two engines mean the same by the same SQL: rows and types, over a chain of real
 // transactions. Method: at least twenty queries of each class over the recorded chain; one that
 // gives nothing proves nothing, so none may be empty.
+
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Engine, QueryResult, UserQueryEngine } from '#query/result.ts'
+import type { Engine } from '#primitives.ts'
+import type { QueryResult, UserQueryEngine } from '#query/result.ts'
 import { openSqlEngines, type SqlEngines } from '../api/support/sqlEngines.ts'
 import { type ChainStore, openChainStore, recordedBatches, writeAll } from '../store/support/chainStore.ts'
 import { few } from '../support/breadth.ts'

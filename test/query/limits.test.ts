@@ -1,9 +1,11 @@
 // Goal: a cut result is told, and only covered blocks are read; a caller has so many minutes of exports.
+
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RangeSet } from '#ingest/range.ts'
+import type { Engine } from '#primitives.ts'
 import { EXPORT_SILENT_MS_MAX } from '#query/limits.ts'
-import type { Engine, QueryRequest, UserQueryEngine } from '#query/result.ts'
+import type { QueryRequest, UserQueryEngine } from '#query/result.ts'
 import type { UserQueryError } from '#query/UserQueryError.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { everybody } from '#runtime/slots.ts'

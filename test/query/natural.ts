@@ -3,8 +3,9 @@
  * What an engine does not run it refuses with a hint; the form behind `→` is what the hint leads to,
  * and has the same answer.
  */
+
 import { readdirSync, readFileSync } from 'node:fs'
-import type { Engine } from '#query/result.ts'
+import type { Engine } from '#primitives.ts'
 
 export interface Natural {
   readonly theme: string

@@ -1,9 +1,11 @@
 // Goal: where the engines cannot mean the same, one says why instead of a wrong number. Each
 // refusal is a 422 in our words.
+
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Engine } from '#primitives.ts'
 import { functionNamesOf } from '#query/functionNames.ts'
-import type { Engine, UserQueryEngine } from '#query/result.ts'
+import type { UserQueryEngine } from '#query/result.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
 import { everywhere, instead } from '#query/words/hints.ts'
 import { isFull } from '../support/breadth.ts'

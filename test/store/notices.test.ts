@@ -1,21 +1,27 @@
-// Goal: followers in other processes on the same database are woken by a commit, those of another
-// chain and of the telling process are not, and a lost connection is made again (17.3).
+// Goal: who waits in other processes on the same database is woken by a commit, and by one of a
+// follower; those of another chain and of the telling process are not, and a lost connection is made
+// again (17.3).
 // Method: two that tell and listen, on one database, with bells that are waited for without end.
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { systemRuntime } from '#runtime/runtime.ts'
+import { openFollowers } from '#store/follow/followers.ts'
+import { ChainState } from '#store/ledger/chainState.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import { CommitNotices } from '#store/ledger/notices.ts'
+import { silentLogger } from '#telemetry.ts'
 import { openAppStore } from '../support/appStore.ts'
+import { openChainStore, recordedBatches } from './support/chainStore.ts'
+import { silentCalls } from './support/followers.ts'
 
 const { postgres } = await openAppStore()
 const { clock } = systemRuntime()
 const stop = new AbortController()
 const process = (sender: string) => {
   const notices = new CommitNotices(postgres, sender)
-  const bells = { one: new CommitBell(), two: new CommitBell() }
-  notices.add('chain_1', bells.one)
-  notices.add('chain_2', bells.two)
-  return { notices, bells }
+  const chain = (schema: string) => ({ schema, bell: new CommitBell(), followed: new CommitBell() })
+  const [one, two] = [chain('chain_1'), chain('chain_2')]
+  for (const each of [one, two]) notices.add(each)
+  return { notices, bells: { one: one.bell, two: two.bell, followed: one.followed } }
 }
 const [writer, other] = [process('writer'), process('other')]
 const waitMs = 3_600_000
@@ -61,4 +67,45 @@ test('the other process is woken, for this chain alone, also after its connectio
   const wokenAgain = untilRung(other.bells.one)
   writer.notices.tell('chain_1')
   await wokenAgain
+})
+
+test('a commit of a follower wakes who waits for followers, and nobody else', async () => {
+  const commits = countOf(other.bells.one)
+  const woken = untilRung(other.bells.followed)
+  writer.notices.tellFollowed('chain_1')
+  await woken
+  expect(commits.rings).toBe(0)
+})
+
+test('a follower that has taken blocks in rings in its own process and in others', async () => {
+  const store = await openChainStore({ headFrom: 0, checks: 'links' })
+  const { chainId, schema, fence } = store
+  for (const batch of recordedBatches('tempo-dev-2k', 1).slice(0, 3)) await store.head.append(batch)
+  const [here, there] = ['here', 'there'].map((name) => ({
+    notices: new CommitNotices(store.postgres, name),
+    state: new ChainState({
+      ...{ chainId, schema, startBlock: 0, postgres: store.postgres },
+      bell: new CommitBell(),
+    }),
+  }))
+  if (!here || !there) throw new Error('two processes')
+  const ending = new AbortController()
+  there.notices.add(there.state)
+  const begun = untilRung(there.state.followed)
+  const hearing = there.notices.run(clock, ending.signal)
+  await begun
+  const commits = countOf(there.state.bell)
+  const woken = [here, there].map(({ state }) => untilRung(state.followed))
+  const driver = openFollowers({
+    ...{ kind: 'evm', callContracts: silentCalls, state: here.state, notices: here.notices },
+    ...{ postgres: store.postgres, fence, runtime: systemRuntime(), log: silentLogger },
+  })
+  const moving = driver.run(ending.signal)
+  onTestFinished(async () => {
+    ending.abort()
+    await Promise.all([hearing, moving])
+    await store.close()
+  })
+  await Promise.all(woken)
+  expect(commits.rings).toBe(0)
 })

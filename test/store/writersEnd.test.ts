@@ -50,7 +50,15 @@ test('a follower that is told to stop ends the statement it is in, keeps nothing
   }
   const openDriver = () =>
     new FollowerDriver({
-      ...{ postgres, schema, startBlock: 0, fence: 1n, followers: [follower], bell: new CommitBell() },
+      ...{
+        postgres,
+        schema,
+        startBlock: 0,
+        fence: 1n,
+        followers: [follower],
+        bell: new CommitBell(),
+        moved: () => {},
+      },
       ...{ clock: systemRuntime().clock, failpoint: () => {}, log: silentLogger },
     })
   const stop = new AbortController()

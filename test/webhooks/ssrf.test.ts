@@ -104,7 +104,7 @@ const send = (egress: Egress, url: string) =>
   egress.fetch({ url, purpose: 'webhook', bytesMax: 10, cuts: true, signal: new AbortController().signal })
 
 async function expectRefused(egress: Egress, url: string): Promise<void> {
-  await expect(egress.check(url), url).rejects.toThrow(EgressRefusedError)
+  await expect(egress.check(url, 'webhook'), url).rejects.toThrow(EgressRefusedError)
   await expect(send(egress, url), url).rejects.toThrow(EgressRefusedError)
 }
 
@@ -134,7 +134,7 @@ test('a name that changes between check and connection is refused', async () => 
   const resolve = async () => [{ address: asked++ === 0 ? '1.1.1.1' : '127.0.0.1', family: 4 }]
   const egress = new Egress({ resolve, ports: null })
   const url = `https://example.com:${port}/`
-  await egress.check(url)
+  await egress.check(url, 'webhook')
   await expect(send(egress, url)).rejects.toThrow(EgressRefusedError)
   expect([asked, connections]).toEqual([2, 0])
 })

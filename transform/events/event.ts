@@ -4,17 +4,17 @@
  * told in `projections/` and `activities/`, because a log alone cannot give either.
  */
 import type { AbiEvent, AbiParameter, AbiParameterToPrimitiveType, ParseAbiItem } from 'viem'
-// Half the load time of the package's root, and every worker pays it.
-import { parseAbiItem, toEventSelector, toEventSignature } from 'viem/utils'
 import { type Address, type Hash, type Hex, hash } from '#primitives.ts'
+import { abiEvent } from '../abi/abiEvent.ts'
+import { parseSignature } from '../abi/signature.ts'
 import { compileEventDecoder, type EventLog } from './eventDecoder.ts'
 
 /**
  * Declares an event. The type of `args` follows from the signature; integers up to 48 bits are
  * numbers, wider ones bigints, addresses and bytes lowercase hex.
  *
- * @throws TypeError at load when the signature is not one of a log that can be decoded (anonymous,
- * unnamed parameters).
+ * @throws SignatureError or TypeError at load when the signature is not one of a log that can be
+ * decoded (anonymous, unnamed parameters).
  */
 export function defineEvent<const Signature extends string>(declaration: {
   /**
@@ -31,13 +31,15 @@ export function defineEvent<const Signature extends string>(declaration: {
   /** The webhook type that subscribes to it. */
   readonly webhook?: WebhookEventType
 }): ContractEvent<EventName<Signature>, EventArgs<Signature>> {
-  const abi = parseEvent(declaration.signature)
-  const topic0 = hash(toEventSelector(abi))
+  const parsed = parseSignature(declaration.signature)
+  if (parsed.kind !== 'event') throw new TypeError(`not an event: ${declaration.signature}`)
+  const abi = abiEvent(parsed)
+  const topic0 = hash(parsed.selector)
   const decodeArgs = compileEventDecoder<EventArgs<Signature>>(abi, topic0)
   const isEmitter = emitterTest(declaration.emittedBy)
   return {
     name: abi.name as EventName<Signature>,
-    signature: toEventSignature(abi),
+    signature: parsed.canonical,
     topic0,
     abi,
     title: declaration.title ?? null,
@@ -101,12 +103,6 @@ type ValueOf<Input extends AbiParameter> = Input['type'] extends 'address'
     : Input['type'] extends `bytes${string}` & (`bytes` | `bytes${number}`)
       ? Hex
       : AbiParameterToPrimitiveType<Input, 'outputs'>
-
-function parseEvent(signature: string): AbiEvent {
-  const item = parseAbiItem(signature) as AbiEvent
-  if (item.type !== 'event' || item.anonymous) throw new TypeError(`not an event: ${signature}`)
-  return item
-}
 
 function emitterTest(emittedBy: Address | ((emitter: Address) => boolean) | undefined) {
   if (emittedBy === undefined) return () => true

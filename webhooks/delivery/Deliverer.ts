@@ -5,6 +5,7 @@
  */
 
 import type { Egress } from '#egress/egress.ts'
+import { type Reply, unanswered } from '#egress/post.ts'
 import { messageOf } from '#errors.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { newTimedId } from '#rows/identifiers.ts'
@@ -23,12 +24,12 @@ import {
   waitingSubscriptions,
 } from '#rows/webhooks/claims.ts'
 import type { Disabled, Outcome } from '#rows/webhooks/outcomes.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
 import { type Logger, metrics } from '#telemetry.ts'
 import { writeEnvelope } from '../envelope.ts'
 import { OutcomeWriter } from './OutcomeWriter.ts'
-import { type Reply, unanswered } from './post.ts'
 import { type Lane, placeOf, Shares } from './Shares.ts'
 import { ATTEMPTS_MAX, retryInMs } from './schedule.ts'
 import { send } from './send.ts'
@@ -101,26 +102,26 @@ export class Deliverer {
   /** Sends until aborted; what is under way then is finished. */
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all([
-      this.#repeat(() => this.#claimFirst('live', signal), signal),
-      this.#repeat(() => this.#claimFirst('replay', signal), signal),
-      this.#repeat(() => this.#claimDue(signal), signal),
+      this.#keepClaiming(() => this.#claimFirst('live', signal), signal),
+      this.#keepClaiming(() => this.#claimFirst('replay', signal), signal),
+      this.#keepClaiming(() => this.#claimDue(signal), signal),
     ])
     await Promise.all([...this.#sending])
     await this.#outcomes.settled()
   }
 
-  async #repeat(claim: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
+  async #keepClaiming(claim: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
     const { runtime, log, outgoing } = this.#options
-    while (!signal.aborted) {
-      try {
-        const rung = outgoing.wait(runtime.clock, POLL_MS, signal)
-        if (!(await claim())) await rung
-      } catch (error) {
-        if (signal.aborted) return
-        log.warn({ problem: messageOf(error) }, 'deliveries wait')
-        await runtime.clock.sleep(RETRY_MS, signal).catch(() => {})
-      }
+    const { clock } = runtime
+    const failed = (error: unknown) => {
+      log.warn({ problem: messageOf(error) }, 'deliveries wait')
+      return RETRY_MS
     }
+    await repeat({ clock, signal, failed }, async () => {
+      const rung = outgoing.wait(clock, POLL_MS, signal)
+      if (!(await claim())) await rung
+      return 0
+    })
   }
 
   /** True when there may be more to claim at once. */

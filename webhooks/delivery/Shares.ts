@@ -3,6 +3,7 @@
  * that those who answer slowly hold up themselves alone, and nobody who subscribes a stranger's
  * endpoint delays the stranger. Of one process.
  */
+import { BoundedMap } from '#runtime/BoundedMap.ts'
 import type { Clock } from '#runtime/runtime.ts'
 
 export interface Receiver {
@@ -39,14 +40,14 @@ export class Shares {
   readonly #clock: Clock
   readonly #startedMs: number
   readonly #counts: Map<string, number>
-  readonly #answering: Set<string>
+  readonly #answering: BoundedMap<string, true>
 
   /** `of`: what these begin with. */
   constructor(clock: Clock, of?: Shares) {
     this.#clock = clock
     this.#startedMs = of ? of.#startedMs : clock.monotonic()
     this.#counts = new Map(of ? of.#counts : [])
-    this.#answering = of ? of.#answering : new Set()
+    this.#answering = of ? of.#answering : new BoundedMap({ max: ANSWERING_MAX })
   }
 
   /** The same shares, to find out what could be taken together. */
@@ -101,11 +102,8 @@ export class Shares {
 
   /** Whether an endpoint answered a request, whatever it said. */
   answered(endpoint: string, did: boolean): void {
-    this.#answering.delete(endpoint)
-    if (!did) return
-    this.#answering.add(endpoint)
-    const [oldest] = this.#answering
-    if (this.#answering.size > ANSWERING_MAX && oldest !== undefined) this.#answering.delete(oldest)
+    if (did) this.#answering.set(endpoint, true)
+    else this.#answering.delete(endpoint)
   }
 
   get underWay(): number {

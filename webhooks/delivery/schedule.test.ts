@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ATTEMPTS_MAX, readRetryAfterMs, retryInMs, retryWaitsMs } from './schedule.ts'
+import { ATTEMPTS_MAX, retryInMs, retryWaitsMs } from './schedule.ts'
 
 describe('the schedule of retries', () => {
   it('has eight attempts in 27 h 35 min 5 s, each wait within a fifth', () => {
@@ -19,13 +19,5 @@ describe('the schedule of retries', () => {
     expect(retryInMs(1, 60_000, () => 0.5)).toBe(60_000)
     expect(retryInMs(3, 1_000, () => 0.5)).toBe(30 * 60_000)
     expect(retryInMs(1, 90 * 3_600_000, () => 0.5)).toBe(24 * 3_600_000)
-  })
-
-  it('reads Retry-After in seconds and as a date', () => {
-    const now = Date.UTC(2026, 0, 1)
-    expect(readRetryAfterMs('120', now)).toBe(120_000)
-    expect(readRetryAfterMs('Thu, 01 Jan 2026 00:01:00 GMT', now)).toBe(60_000)
-    expect(readRetryAfterMs('Wed, 31 Dec 2025 00:00:00 GMT', now)).toBe(0)
-    expect([readRetryAfterMs(undefined, now), readRetryAfterMs('soon', now)]).toEqual([null, null])
   })
 })

@@ -32,11 +32,3 @@ export function retryInMs(attempt: number, retryAfterMs: number | null, random: 
   const asked = Math.min(retryAfterMs ?? 0, RETRY_AFTER_MS_MAX)
   return Math.max(asked, wait * (1 - JITTER + 2 * JITTER * random()))
 }
-
-/** The time a `Retry-After` header names, in seconds or as a date; null for none that can be read. */
-export function readRetryAfterMs(header: string | undefined, nowMs: number): number | null {
-  if (header === undefined) return null
-  if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header) * SECOND_MS
-  const at = Date.parse(header)
-  return Number.isNaN(at) ? null : Math.max(0, at - nowMs)
-}

@@ -1,11 +1,12 @@
 /** One attempt, from what is stored sealed to what became of it. */
 import type { Egress } from '#egress/egress.ts'
+import { post, type Reply, unanswered } from '#egress/post.ts'
 import { messageOf } from '#errors.ts'
 import type { Sealer } from '#rows/sealing.ts'
 import { openSecret, openTarget } from '#rows/webhooks/subscriptions.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { post, type Reply, unanswered } from './post.ts'
+import { requestTo } from '../destinations.ts'
 
 export interface Sending {
   readonly sealer: Sealer
@@ -49,7 +50,8 @@ export async function send(
   const timestampSeconds = Math.floor(clock.now() / 1_000)
   try {
     const outgoing = { id: eventId, type, body, timestampSeconds, secrets: opened.secrets }
-    return await post(egress, opened.target, outgoing, clock, signal)
+    const request = requestTo(opened.target, outgoing)
+    return await post(egress, { ...request, purpose: 'webhook' }, clock, signal)
   } catch (cause) {
     signal.throwIfAborted()
     return failed('The event could not be sent.', cause)

@@ -1,8 +1,8 @@
 /** block:created: a block. */
+import { isoSeconds } from '#http/schema.ts'
 import type { StoredRow } from '#store/read/lists/row.ts'
 import { conditionOn, type Fields, formsOf, readFields } from '../filters/eventFilter.ts'
 import { address, quantity } from '../filters/operators.ts'
-import { isoSeconds } from '../isoSeconds.ts'
 import { defineEventType, nothingNeeded } from './eventType.ts'
 
 type Block = StoredRow<'blocks'>

@@ -97,15 +97,7 @@ export interface Facts {
   readonly tokens: ReadonlyMap<string, { readonly symbol: string; readonly decimals: number }>
   /** By block and index, as `transactionKey` writes it. */
   readonly transactions: ReadonlyMap<string, TransactionDetail>
-  readonly presentTransaction: PresentTransaction
 }
-
-/** A transaction as GET /v1/transactions/{hash} shows it. */
-export type PresentTransaction = (
-  detail: TransactionDetail,
-  extras: { readonly receipt: boolean },
-  chainId: number,
-) => object
 
 export const transactionKey = (blockNumber: number, index: number): string => `${blockNumber}/${index}`
 

@@ -1,10 +1,11 @@
 /** exchange:filled: an order of the exchange was filled, in whole or in part. */
+
 import { formatUnits } from 'viem/utils'
+import { isoSeconds } from '#http/schema.ts'
 import { priceOf } from '#store/follow/exchange/price.ts'
 import type { FillRow } from '#store/read/exchange/fills.ts'
 import { conditionOn, type Fields, formsOf, readFields } from '../filters/eventFilter.ts'
 import { address, hash, oneOf, quantity } from '../filters/operators.ts'
-import { isoSeconds } from '../isoSeconds.ts'
 import { defineEventType, nothingNeeded } from './eventType.ts'
 
 /** Decimals of a price: ticks are hundred-thousandths. */

@@ -1,4 +1,5 @@
 /** log:emitted: a log of any contract, decoded where the subscription names its signature. */
+import { isoSeconds } from '#http/schema.ts'
 import { hash as toHash } from '#primitives.ts'
 import type { StoredRow } from '#store/read/lists/row.ts'
 import type { EventLog } from '#transform/events/eventDecoder.ts'
@@ -13,7 +14,6 @@ import {
 } from '../filters/eventFilter.ts'
 import { address, FiltersError, hash, quantity, type Value } from '../filters/operators.ts'
 import { comparable, jsonValue, type ReadSignature, readSignature } from '../filters/signatureFilter.ts'
-import { isoSeconds } from '../isoSeconds.ts'
 import { defineEventType, nothingNeeded } from './eventType.ts'
 
 type Log = StoredRow<'logs'>

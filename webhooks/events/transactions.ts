@@ -1,4 +1,5 @@
 /** transaction:included: a transaction in a block, as GET /v1/transactions/{hash} shows it. */
+import { presentTransaction } from '#present/transaction.ts'
 import { isRecord } from '#primitives.ts'
 import type { StoredRow } from '#store/read/lists/row.ts'
 import {
@@ -96,10 +97,10 @@ export const transactionIncluded = defineEventType<Included>({
       ),
       form: receipt ? 'transaction with receipt' : 'transaction',
       needs: ({ row }) => ({ transaction: { blockNumber: Number(row.block_num), index: row.idx } }),
-      data: ({ row }, { transactions, presentTransaction, chain }) => {
+      data: ({ row }, { transactions, chain }) => {
         const detail = transactions.get(transactionKey(Number(row.block_num), row.idx))
         if (!detail) throw new TypeError('a transaction that is needed was read')
-        return presentTransaction(detail, { receipt }, chain.chainId)
+        return presentTransaction(detail, { receipt, feeToken: undefined }, chain.chainId)
       },
     }
   },

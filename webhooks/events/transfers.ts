@@ -2,12 +2,12 @@
  * token:transfer: a movement of a standard token; of any ERC-20 where the chain has no standard of
  * its own.
  */
+import { isoSeconds } from '#http/schema.ts'
 import { address as toAddress } from '#primitives.ts'
 import type { StoredRow } from '#store/read/lists/row.ts'
 import { isTip20 } from '#transform/addresses.ts'
 import { exactly, type Fields, formsOf, readFields, readOption, without } from '../filters/eventFilter.ts'
 import { address } from '../filters/operators.ts'
-import { isoSeconds } from '../isoSeconds.ts'
 import { defineEventType } from './eventType.ts'
 
 type Transfer = StoredRow<'token_transfers'>

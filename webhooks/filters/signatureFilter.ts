@@ -1,11 +1,15 @@
 /**
  * Logs by the signature of their event: what is decoded of them, and filters on what was decoded.
  */
-import type { AbiEvent, AbiParameter } from 'viem'
 import { type Hex, hash as toHash } from '#primitives.ts'
-import { type AbiType, canonicalType, isHashedInTopic } from '#query/decoded/abiType.ts'
-import { parseSignature, type Signature, type SignatureParameter } from '#query/decoded/signature.ts'
-import { UserQueryError } from '#query/UserQueryError.ts'
+import { abiEvent } from '#transform/abi/abiEvent.ts'
+import { type AbiType, isHashedInTopic } from '#transform/abi/abiType.ts'
+import {
+  parseSignature,
+  type Signature,
+  SignatureError,
+  type SignatureParameter,
+} from '#transform/abi/signature.ts'
 import { compileEventDecoder, type EventLog } from '#transform/events/eventDecoder.ts'
 import { assertFilters } from './eventFilter.ts'
 import {
@@ -43,12 +47,11 @@ export function readSignature(given: unknown): ReadSignature {
   const path = ['signature']
   if (typeof given !== 'string') throw new FiltersError(path, 'is not a text')
   const parsed = parsedOf(given, path)
-  const names = parsed.parameters.map(({ name }, index) => name ?? `_${index}`)
+  const names = parsed.parameters.map(nameOf)
   if (new Set(names).size < names.length || names.includes('__proto__'))
     throw new FiltersError(path, 'names two parameters alike')
   const decoders = layoutsOf(parsed).map((parameters) => {
-    const inputs = parameters.map((parameter, index) => inputOf(parameter, names[index] ?? ''))
-    const event: AbiEvent = { type: 'event', name: parsed.name, inputs }
+    const event = abiEvent({ name: parsed.name, parameters }, nameOf)
     return compileEventDecoder<Readonly<Record<string, unknown>>>(event, toHash(parsed.selector))
   })
   return {
@@ -71,7 +74,7 @@ function parsedOf(text: string, path: readonly string[]): Signature {
     const parsed = parseSignature(text)
     if (parsed.kind === 'event') return parsed
   } catch (error) {
-    if (error instanceof UserQueryError) throw new FiltersError(path, error.message)
+    if (error instanceof SignatureError) throw new FiltersError(path, error.message)
     throw error
   }
   throw new FiltersError(path, 'is not an event')
@@ -87,26 +90,8 @@ function layoutsOf({ parameters, isDeclaration }: Signature): readonly (readonly
   return parameters.length > 0 && parameters.length <= 3 ? [parameters, all] : [parameters]
 }
 
-const inputOf = ({ type, isIndexed }: SignatureParameter, name: string): AbiEvent['inputs'][number] => ({
-  ...abiParameter(type, name),
-  indexed: isIndexed,
-})
-
-function abiParameter(type: AbiType, name: string): AbiParameter {
-  const components = tupleIn(type)?.map((component, index) =>
-    abiParameter(component.type, component.name ?? `_${index}`),
-  )
-  return components ? { type: abiName(type), name, components } : { type: abiName(type), name }
-}
-
-const tupleIn = (type: AbiType): readonly { name: string | undefined; type: AbiType }[] | null =>
-  type.kind === 'tuple' ? type.components : type.kind === 'list' ? tupleIn(type.element) : null
-
-function abiName(type: AbiType): string {
-  if (type.kind === 'tuple') return 'tuple'
-  if (type.kind === 'list') return `${abiName(type.element)}[${type.length ?? ''}]`
-  return canonicalType(type)
-}
+/** What has no name is called by its place. */
+const nameOf = ({ name }: { readonly name: string | undefined }, index: number): string => name ?? `_${index}`
 
 function readArgs(signature: Signature, names: readonly string[], given: unknown): ArgCondition[] {
   if (!signature.isDeclaration)

@@ -1,8 +1,8 @@
 /**
  * Looks through a chain for the events of its subscriptions: block after block from its position,
  * each a child of the one before, under a lease. What it finds and its position are one commit, so
- * nothing is lost or found twice, however it ends. The commit log only wakes it: not all blocks are
- * in it, and some of what it takes back comes back unchanged.
+ * nothing is lost or found twice, however it ends. Commits only wake it: not all blocks are in
+ * their log, and some of what it takes back comes back unchanged.
  */
 import { failure, MillraceError, messageOf } from '#errors.ts'
 import type { AppDatabase } from '#rows/database.ts'
@@ -25,6 +25,7 @@ import {
 } from '#rows/webhooks/positions.ts'
 import { subscribedTo } from '#rows/webhooks/subscriptions.ts'
 import { FencedOutError } from '#runtime/lease.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock, Failpoint } from '#runtime/runtime.ts'
 import { readSnapshot } from '#store/cancel.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
@@ -52,8 +53,8 @@ export interface MatcherOptions extends WatchedChain {
   readonly stream: Stream
   readonly app: AppDatabase
   readonly fence: bigint
-  /** Rings when the chain has a commit. */
-  readonly commits: CommitBell
+  /** Rings when there may be more of the stream. */
+  readonly bell: CommitBell
   /** Rung when there is something to send. */
   readonly outgoing: CommitBell
   readonly clock: Clock
@@ -63,8 +64,6 @@ export interface MatcherOptions extends WatchedChain {
 
 /** How long to wait without a wake-up; bounds the delay when another process commits. */
 const POLL_MS = 500
-/** How long to wait for the order book: it tells nobody when it has taken a block in. */
-const BOOK_POLL_MS = 50
 const RETRY_MS = 1_000
 /** A piece takes seconds: one that takes this long stands in the way, though nothing has failed yet. */
 const STEP_MS = 2 * 60_000
@@ -95,29 +94,27 @@ export class Matcher {
 
   /** Moves until aborted. @throws FencedOutError when another process has taken over */
   async run(signal: AbortSignal): Promise<void> {
-    const { commits, clock, log } = this.#options
-    while (!signal.aborted) {
-      try {
-        this.#steppedMs = clock.monotonic()
-        const moved = await this.step(signal)
-        this.#steppedMs = null
-        this.#problem = null
-        this.#blocksMax = Math.min(BLOCKS_MAX, 2 * this.#blocksMax)
-        if (!moved) await commits.wait(clock, this.#pollMs(), signal)
-      } catch (error) {
-        if (signal.aborted) return
-        if (error instanceof FencedOutError) throw error
-        this.#problem = messageOf(error)
-        this.#blocksMax = Math.max(1, Math.floor(this.#blocksMax / 2))
-        const isExpected = error instanceof MillraceError && error.remedy === 'retry'
-        log[isExpected ? 'warn' : 'error']({ ...this.#of, problem: this.#problem }, 'webhooks wait')
-        await clock.sleep(RETRY_MS, signal).catch(() => {})
-      }
-    }
+    const { bell, clock } = this.#options
+    await repeat({ clock, signal, failed: (error) => this.#failed(error) }, async () => {
+      const { rings } = bell
+      this.#steppedMs = clock.monotonic()
+      const moved = await this.step(signal)
+      this.#steppedMs = null
+      this.#problem = null
+      this.#blocksMax = Math.min(BLOCKS_MAX, 2 * this.#blocksMax)
+      if (!moved) await bell.wait(clock, POLL_MS, signal, rings)
+      return 0
+    })
   }
 
-  #pollMs(): number {
-    return this.#of.stream === 'fills' && this.#watches.watches.length > 0 ? BOOK_POLL_MS : POLL_MS
+  /** Less the next time. @throws FencedOutError */
+  #failed(error: unknown): number {
+    if (error instanceof FencedOutError) throw error
+    this.#problem = messageOf(error)
+    this.#blocksMax = Math.max(1, Math.floor(this.#blocksMax / 2))
+    const isExpected = error instanceof MillraceError && error.remedy === 'retry'
+    this.#options.log[isExpected ? 'warn' : 'error']({ ...this.#of, problem: this.#problem }, 'webhooks wait')
+    return RETRY_MS
   }
 
   /** Takes the position over. */
@@ -184,9 +181,9 @@ export class Matcher {
   }
 
   async #goOn(position: Position, piece: Piece, signal: AbortSignal): Promise<boolean> {
-    const { app, chain, fence, failpoint, readTokens, presentTransaction } = this.#options
+    const { app, chain, fence, failpoint, readTokens } = this.#options
     const { found, finalized } = piece
-    const made = await messagesOf(found, chain, finalized, readTokens, presentTransaction, signal)
+    const made = await messagesOf(found, chain, finalized, readTokens, signal)
     const last = made.blocks.at(-1)
     if (!last) throw new TypeError('a piece has blocks')
     const rings = await app.transaction().execute(async (transaction) => {

@@ -2,7 +2,7 @@
 import { hash as toHash } from '#primitives.ts'
 import type { Message } from '#rows/webhooks/messages.ts'
 import { eventId as eventIdOf } from '#transform/events/eventId.ts'
-import type { Facts, PieceChain, PresentTransaction } from '../events/eventType.ts'
+import type { Facts, PieceChain } from '../events/eventType.ts'
 import { type FoundEvent, type FoundEvents, receiversOf, sum, takenUpTo } from './lookForEvents.ts'
 
 /** Symbols and decimals of tokens, as far as they are known. */
@@ -31,13 +31,12 @@ export async function messagesOf(
   chain: PieceChain,
   finalized: number,
   readTokens: ReadTokens,
-  presentTransaction: PresentTransaction,
   signal: AbortSignal,
 ): Promise<PieceMessages> {
   const { events, transactions } = found
   const named = [...new Set(events.flatMap(({ needs: { token } }) => token ?? []))]
   const tokens = named.length > 0 ? await readTokens(named, signal) : new Map()
-  const facts: Facts = { chain, tokens, transactions, presentTransaction }
+  const facts: Facts = { chain, tokens, transactions }
   const byBlock = Map.groupBy(events, ({ blockNumber }) => blockNumber)
   const ofBlocks = found.blocks.map(({ number }) => byBlock.get(number) ?? [])
   const taken = takenUpTo(ofBlocks, CHARACTERS_MAX, (block) =>

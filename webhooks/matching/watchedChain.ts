@@ -1,6 +1,6 @@
 /** A chain whose events are looked for, and what is read beside its rows. */
 import type { Postgres } from '#store/postgres.ts'
-import type { PieceChain, PresentTransaction } from '../events/eventType.ts'
+import type { PieceChain } from '../events/eventType.ts'
 import type { ReadTokens } from './messagesOf.ts'
 
 export interface WatchedChain {
@@ -10,5 +10,4 @@ export interface WatchedChain {
   readonly schema: string
   readonly postgres: Postgres
   readonly readTokens: ReadTokens
-  readonly presentTransaction: PresentTransaction
 }

@@ -14,6 +14,7 @@ import {
   queuePiece,
 } from '#rows/webhooks/replays.ts'
 import { FencedOutError } from '#runtime/lease.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock, Failpoint } from '#runtime/runtime.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
 import type { Logger } from '#telemetry.ts'
@@ -48,18 +49,17 @@ export class Replayer {
 
   async run(signal: AbortSignal): Promise<void> {
     const { app, outgoing, clock, log } = this.#options
-    while (!signal.aborted) {
-      try {
-        const rung = outgoing.wait(clock, POLL_MS, signal)
-        const moved = await this.#turn(await openReplays(app, REPLAYS_MAX), signal)
-        if (!moved) await rung
-      } catch (error) {
-        if (signal.aborted) return
-        if (error instanceof FencedOutError) throw error
-        log.warn({ problem: messageOf(error) }, 'replays wait')
-        await clock.sleep(RETRY_MS, signal).catch(() => {})
-      }
+    const failed = (error: unknown) => {
+      if (error instanceof FencedOutError) throw error
+      log.warn({ problem: messageOf(error) }, 'replays wait')
+      return RETRY_MS
     }
+    await repeat({ clock, signal, failed }, async () => {
+      const rung = outgoing.wait(clock, POLL_MS, signal)
+      const moved = await this.#turn(await openReplays(app, REPLAYS_MAX), signal)
+      if (!moved) await rung
+      return 0
+    })
   }
 
   /** One piece of each; a replay that cannot go on holds up no other. */

@@ -56,7 +56,7 @@ export function lookAgain(
 }
 
 export const messagesOfPiece = (
-  { chain, readTokens, presentTransaction }: WatchedChain,
+  { chain, readTokens }: WatchedChain,
   { found, finalized }: Piece,
   signal: AbortSignal,
-): Promise<PieceMessages> => messagesOf(found, chain, finalized, readTokens, presentTransaction, signal)
+): Promise<PieceMessages> => messagesOf(found, chain, finalized, readTokens, signal)

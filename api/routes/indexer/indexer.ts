@@ -1,17 +1,20 @@
 /** GET and POST /v1/indexer/query: analysts' SQL on either engine, once or live. */
 
+import type { IncomingHttpHeaders } from 'node:http'
 import type { RawAnswer } from '#http/answer/answer.ts'
 import type { CacheClass } from '#http/answer/cache.ts'
 import { notValid } from '#http/endpoint.ts'
-import { ApiError, bodyProblem } from '#http/errors.ts'
+import { type ApiError, bodyProblem } from '#http/errors.ts'
 import { rawEndpoint } from '#http/rawEndpoint.ts'
-import { partyOf } from '#http/request/access.ts'
+import { type Caller, partyOf } from '#http/request/access.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
 import { readLastEventId } from '#http/stream/sse.ts'
-import { SIGNATURE_CHARACTERS_MAX, SIGNATURES_MAX, signatureExample } from '#query/decoded/signature.ts'
+import { engines } from '#primitives.ts'
+import { SIGNATURES_MAX } from '#query/decoded/signature.ts'
 import { EXPORT_MS_MAX, EXPORT_ROWS_MAX, isExport, QUERY_MS_MAX, ROWS_MAX } from '#query/limits.ts'
 import { SQL_BYTES_MAX, sqlExample } from '#query/text.ts'
+import { SIGNATURE_CHARACTERS_MAX, signatureExample } from '#transform/abi/signature.ts'
 import type { LiveRequest } from '../../live/hub.ts'
 import { LiveModes } from '../../live/LiveModes.ts'
 import { type FormatName, formatNames } from '../../results/format.ts'
@@ -21,6 +24,7 @@ import {
   assertCost,
   bodyChain,
   dollars,
+  dollarsText,
   type IndexerServices,
   indexerQuery,
   publicly,
@@ -47,7 +51,7 @@ const queryResult = s.named('QueryResult', {
   ),
   row_count: s.count,
   truncated: s.boolean({ description: 'More rows exist than `limit`.' }),
-  engine: s.oneOf(['postgres', 'clickhouse']),
+  engine: s.oneOf(engines),
   query_time_ms: s.number({ minimum: 0 }),
   rows_read: s.nullable(
     s.integer({
@@ -135,16 +139,6 @@ const signatureText = p.parameter({
   },
 })
 
-const costLimit = p.parameter({
-  schema: dollars,
-  description: 'US dollars.',
-  code: 'param_invalid',
-  parse: (text) => {
-    if (!/^[0-9]{1,9}(\.[0-9]{1,9})?$/.test(text)) throw new p.ParameterError('expected a decimal number')
-    return text
-  },
-})
-
 export const signatureParameter = p.withDefault(p.repeated(signatureText, SIGNATURES_MAX), [])
 
 export const queryIndexerEndpoint = rawEndpoint({
@@ -155,10 +149,7 @@ export const queryIndexerEndpoint = rawEndpoint({
     sql: p.required(sqlText),
     signature: signatureParameter,
     engine: p.withDefault(
-      p.described(
-        p.oneOf('postgres', 'clickhouse'),
-        '`postgres` follows the head, `clickhouse` what is final.',
-      ),
+      p.described(p.oneOf(...engines), '`postgres` follows the head, `clickhouse` what is final.'),
       'postgres',
     ),
     live: p.withDefault(
@@ -170,25 +161,16 @@ export const queryIndexerEndpoint = rawEndpoint({
     ),
     limit: p.withDefault(p.described(p.integer(1, EXPORT_ROWS_MAX), limitText), ROWS_MAX),
     timeout_ms: p.described(p.integer(100, EXPORT_MS_MAX), timeoutText),
-    maxCost: p.described(costLimit, 'The most the query may cost; a dearer one is refused.'),
+    maxCost: p.described(dollarsText, 'The most the query may cost; a dearer one is refused.'),
     format: p.described(
       p.oneOf(...formatNames),
       'Format of the answer. Default: what `Accept` asks for, else JSON.',
     ),
   },
   units: ({ filters: { limit } }) => unitsOf(limit),
-  check: ({ live, format }) =>
-    live === 'false' || format === undefined
-      ? undefined
-      : notValid('format', 'a live query is a stream of events'),
-  answer: ({ chainId, filters, signal, headers, caller }, services: IndexerServices) => {
-    const { sql, signature: signatures, engine, live, limit, maxCost } = filters
-    const format = filters.format ?? acceptedFormat(headers.accept)
-    const timeoutMs = timeoutOf(filters.timeout_ms, limit, live === 'false' ? format : null, 'query')
-    const query = { chainId, sql, signatures, engine, limit, timeoutMs, maxCost, party: partyOf(caller) }
-    return live === 'false'
-      ? wholeAnswer(query, format, signal, services, 'feed')
-      : streamAnswer({ ...query, caller, live }, readLastEventId(headers), signal, services)
+  answer: ({ filters, ...call }, services: IndexerServices) => {
+    const { signature: signatures, timeout_ms: timeoutMs, ...asked } = filters
+    return answerTo({ ...asked, signatures, timeoutMs }, 'query', call, services)
   },
 })
 
@@ -202,7 +184,7 @@ export const postIndexerQueryEndpoint = rawEndpoint({
       s.array(s.text({ minLength: 1, maxLength: SIGNATURE_CHARACTERS_MAX }), { maxItems: SIGNATURES_MAX }),
     ),
     chainId: s.optional(s.union([s.text(), s.integer({ minimum: 1 })])),
-    engine: s.optional(s.oneOf(['postgres', 'clickhouse'])),
+    engine: s.optional(s.oneOf(engines)),
     live: s.optional(s.union([s.boolean(), s.literal('snapshot')])),
     limit: s.optional(s.integer({ minimum: 1, maximum: EXPORT_ROWS_MAX, description: limitText })),
     timeout_ms: s.optional(s.integer({ minimum: 100, maximum: EXPORT_MS_MAX, description: timeoutText })),
@@ -212,34 +194,68 @@ export const postIndexerQueryEndpoint = rawEndpoint({
   // Room for the escapes of a query of the full length.
   bodyBytesMax: 3 * SQL_BYTES_MAX,
   units: ({ body: { limit = ROWS_MAX } }) => unitsOf(limit),
-  answer: ({ body, signal, headers, caller }, services: IndexerServices) => {
-    const { live = false, format = acceptedFormat(headers.accept), limit = ROWS_MAX } = body
-    const query = {
-      chainId: bodyChain(body.chainId, services, caller),
-      sql: body.sql,
-      signatures: body.signature ?? [],
-      engine: body.engine ?? 'postgres',
-      limit,
-      timeoutMs: timeoutOf(body.timeout_ms, limit, live === false ? format : null, 'body'),
-      maxCost: body.maxCost,
-      party: partyOf(caller),
-    }
-    if (live !== false && body.format) throw bodyProblem('format', 'a live query is a stream of events')
-    return live === false
-      ? wholeAnswer(query, format, signal, services, 'none')
-      : streamAnswer(
-          { ...query, caller, live: live === true ? 'true' : live },
-          readLastEventId(headers),
-          signal,
-          services,
-        )
+  answer: ({ body, ...call }, services: IndexerServices) => {
+    const { chainId: named, signature: signatures = [], timeout_ms: timeoutMs, live = false, ...rest } = body
+    const chainId = bodyChain(named, services, call.caller)
+    const asked = {
+      engine: 'postgres',
+      limit: ROWS_MAX,
+      ...rest,
+      signatures,
+      timeoutMs,
+      live: liveOf(live),
+    } as const
+    return answerTo(asked, 'body', { ...call, chainId }, services)
   },
 })
+
+const liveOf = (live: boolean | 'snapshot'): Live =>
+  live === true ? 'true' : live === false ? 'false' : live
 
 /** An export takes an engine for minutes where a query takes it for seconds. */
 const EXPORT_UNITS = 5
 
 const unitsOf = (limit: number): number => (isExport(limit) ? EXPORT_UNITS : 1)
+
+/** `true` and `snapshot` are streams of events. */
+type Live = 'false' | 'true' | 'snapshot'
+
+/** A question as GET and POST ask it. */
+interface Asked extends Omit<SqlQuestion, 'chainId' | 'timeoutMs' | 'maxCost' | 'party'> {
+  readonly live: Live
+  readonly timeoutMs?: number | undefined
+  readonly maxCost?: string | undefined
+  readonly format?: FormatName | undefined
+}
+
+/** Where it is asked: in the URL, or in the body. */
+type AskedIn = 'query' | 'body'
+
+interface Asking {
+  readonly chainId: number
+  readonly headers: IncomingHttpHeaders
+  readonly caller: Caller
+  readonly signal: AbortSignal
+}
+
+function answerTo(
+  { live, format: named, timeoutMs: askedMs, ...asked }: Asked,
+  askedIn: AskedIn,
+  { chainId, headers, caller, signal }: Asking,
+  services: IndexerServices,
+): Promise<RawAnswer> {
+  if (live !== 'false' && named !== undefined)
+    throw refusal(askedIn, 'format', 'a live query is a stream of events')
+  const format = named ?? acceptedFormat(headers.accept)
+  const timeoutMs = timeoutOf(askedMs, asked.limit, live === 'false' ? format : null, askedIn)
+  const query = { ...asked, maxCost: asked.maxCost, chainId, timeoutMs, party: partyOf(caller) }
+  return live === 'false'
+    ? wholeAnswer(query, format, signal, services, askedIn === 'query' ? 'feed' : 'none')
+    : streamAnswer({ ...query, caller, live }, readLastEventId(headers), signal, services)
+}
+
+const refusal = (askedIn: AskedIn, name: string, message: string): ApiError =>
+  askedIn === 'query' ? notValid(name, message) : bodyProblem(name, message)
 
 /**
  * Milliseconds the query may run; `format` null is a live one.
@@ -249,28 +265,24 @@ function timeoutOf(
   asked: number | undefined,
   limit: number,
   format: FormatName | null,
-  place: 'query' | 'body',
+  askedIn: AskedIn,
 ): number {
-  const refuse = (name: string, message: string) =>
-    new ApiError(place === 'query' ? 'query_invalid' : 'body_invalid', `Not valid: ${name}: ${message}.`, {
-      details: [{ path: [place, name], message }],
-    })
   if (isExport(limit)) {
     if (format !== null && format !== 'json') return asked ?? EXPORT_MS_MAX
-    throw refuse(
+    throw refusal(
+      askedIn,
       'limit',
       `expected 1 to ${ROWS_MAX}; up to ${EXPORT_ROWS_MAX} with format csv, ndjson, arrow or parquet`,
     )
   }
   if (asked !== undefined && asked > QUERY_MS_MAX)
-    throw refuse(
+    throw refusal(
+      askedIn,
       'timeout_ms',
       `expected 100 to ${QUERY_MS_MAX}; up to ${EXPORT_MS_MAX} with a limit above ${ROWS_MAX}`,
     )
   return asked ?? TIMEOUT_MS_DEFAULT
 }
-
-type AskedLive = 'true' | 'snapshot'
 
 const modes = new LiveModes()
 
@@ -292,7 +304,7 @@ async function wholeAnswer(
 }
 
 async function streamAnswer(
-  query: SqlQuestion & Omit<LiveRequest, 'mode'> & { readonly live: AskedLive },
+  query: SqlQuestion & Omit<LiveRequest, 'mode'> & { readonly live: Exclude<Live, 'false'> },
   lastEventId: string | undefined,
   signal: AbortSignal,
   services: IndexerServices,

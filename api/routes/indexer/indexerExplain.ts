@@ -5,12 +5,13 @@
 
 import { command } from '#http/endpoint.ts'
 import * as s from '#http/schema.ts'
-import { isRecord } from '#primitives.ts'
-import { SIGNATURE_CHARACTERS_MAX, SIGNATURES_MAX } from '#query/decoded/signature.ts'
+import { engines, isRecord } from '#primitives.ts'
+import { SIGNATURES_MAX } from '#query/decoded/signature.ts'
 import { ROWS_MAX } from '#query/limits.ts'
 import { priceOf } from '#query/price.ts'
 import type { QueryPlan } from '#query/result.ts'
 import { SQL_BYTES_MAX, sqlExample } from '#query/text.ts'
+import { SIGNATURE_CHARACTERS_MAX } from '#transform/abi/signature.ts'
 import {
   bodyChain,
   dollars,
@@ -23,7 +24,7 @@ import {
 
 const queryPlan = s.named('QueryPlan', {
   ok: s.literal(true),
-  engine: s.oneOf(['postgres', 'clickhouse']),
+  engine: s.oneOf(engines),
   relations: s.array(s.text(), { description: 'Tables the query reads.' }),
   estimate: s.object(
     { rows: s.count, bytes: s.count, time_ms: s.count },
@@ -63,7 +64,7 @@ export const explainIndexerQueryEndpoint = command({
     signature: s.optional(
       s.array(s.text({ minLength: 1, maxLength: SIGNATURE_CHARACTERS_MAX }), { maxItems: SIGNATURES_MAX }),
     ),
-    engine: s.optional(s.oneOf(['postgres', 'clickhouse'])),
+    engine: s.optional(s.oneOf(engines)),
     limit: s.optional(s.integer({ minimum: 1, maximum: ROWS_MAX })),
   }),
   bodyBytesMax: 3 * SQL_BYTES_MAX,

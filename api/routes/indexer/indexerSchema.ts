@@ -8,12 +8,12 @@ import { endpoint } from '#http/endpoint.ts'
 import { open } from '#http/request/access.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
+import { type Engine, engines } from '#primitives.ts'
 import { type DecodedTable, describeDecoded, readSignatures } from '#query/decoded/decodedTable.ts'
 import { findIndexedCountIn } from '#query/decoded/findIndexedCount.ts'
 import { functionNamesOf } from '#query/functionNames.ts'
 import { exampleQueries, sampleQuery } from '#query/relations/exampleQueries.ts'
 import { relationsOf } from '#query/relations/views.ts'
-import type { Engine } from '#query/result.ts'
 import { events } from '#transform/events/index.ts'
 import { type ReadServices, readsOf } from '../../services.ts'
 import { signatureParameter } from './indexer.ts'
@@ -35,7 +35,7 @@ const relation = s.named('IndexerRelation', {
 })
 
 const indexerSchema = s.named('IndexerSchema', {
-  engine: s.oneOf(['postgres', 'clickhouse']),
+  engine: s.oneOf(engines),
   relations: s.array(relation),
   functions: s.array(s.text(), { description: 'Functions that SQL may call.' }),
   events: s.array(s.text(), { description: 'Events the program knows, as `signature` takes them.' }),
@@ -53,10 +53,7 @@ export const readIndexerSchemaEndpoint = endpoint({
   chain: 'query',
   access: open,
   filters: {
-    engine: p.withDefault(
-      p.described(p.oneOf('postgres', 'clickhouse'), 'Engine the query would run on.'),
-      'postgres',
-    ),
+    engine: p.withDefault(p.described(p.oneOf(...engines), 'Engine the query would run on.'), 'postgres'),
     signature: signatureParameter,
   },
   response: indexerSchema,

@@ -10,8 +10,9 @@ import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
 import type { BlockRange, RangeSet } from '#ingest/range.ts'
 import { newestSegment } from '#ingest/range.ts'
+import type { Engine } from '#primitives.ts'
 import { isDearer, priceOf } from '#query/price.ts'
-import type { Engine, QueryRequest, UserQueryEngine } from '#query/result.ts'
+import type { QueryRequest, UserQueryEngine } from '#query/result.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
 import type { LiveHub } from '../../live/hub.ts'
 import { type ReadServices, readsOf } from '../../services.ts'
@@ -55,11 +56,25 @@ export function bodyChain(
   }
 }
 
-/** US dollars with up to nine decimals. */
+/** Up to nine decimals. */
+const dollarsPattern = /^[0-9]{1,9}(\.[0-9]{1,9})?$/
+
+/** US dollars, in JSON. */
 export const dollars = s.text({
-  pattern: '^[0-9]{1,9}(\\.[0-9]{1,9})?$',
+  pattern: dollarsPattern.source,
   examples: ['0.001'],
   description: 'US dollars as a decimal string.',
+})
+
+/** The same in a URL. */
+export const dollarsText = p.parameter({
+  schema: dollars,
+  description: 'US dollars.',
+  code: 'param_invalid',
+  parse: (text) => {
+    if (!dollarsPattern.test(text)) throw new p.ParameterError('expected a decimal number')
+    return text
+  },
 })
 
 /** @throws ApiError `cost_exceeded` when the engine's own plan says that the query costs more */

@@ -3,6 +3,7 @@
  * all of them, and the servers behind them are strangers. What had no picture is kept for a shorter
  * while.
  */
+import { BoundedMap } from '#runtime/BoundedMap.ts'
 import type { Clock } from '#runtime/runtime.ts'
 
 /** A picture a browser shows. */
@@ -20,25 +21,17 @@ const FOUND_MS = 3_600_000
 /** A server that had none may have been down. */
 const MISSING_MS = 60_000
 
-interface Entry {
-  readonly image: Image | null
-  readonly untilMs: number
-}
-
 export class LogoCache {
   readonly #clock: Pick<Clock, 'monotonic'>
-  readonly #bytesMax: number
-  /** Oldest first. */
-  readonly #byUri = new Map<string, Entry>()
-  #bytes = 0
+  readonly #byUri: BoundedMap<string, Image | null>
 
   constructor(clock: Pick<Clock, 'monotonic'>, bytesMax: number = BYTES_MAX) {
     this.#clock = clock
-    this.#bytesMax = bytesMax
+    this.#byUri = new BoundedMap({ max: bytesMax, weigh: bytesOf, now: () => clock.monotonic() })
   }
 
   get byteLength(): number {
-    return this.#bytes
+    return this.#byUri.weight
   }
 
   /**
@@ -47,23 +40,10 @@ export class LogoCache {
    */
   async read(uri: string, fetch: () => Promise<Image | null>): Promise<Image | null> {
     const kept = this.#byUri.get(uri)
-    if (kept && this.#clock.monotonic() < kept.untilMs) return kept.image
+    if (kept !== undefined) return kept
     const image = await fetch()
-    this.#drop(uri)
-    this.#byUri.set(uri, { image, untilMs: this.#clock.monotonic() + (image ? FOUND_MS : MISSING_MS) })
-    this.#bytes += bytesOf(image)
-    for (const oldest of this.#byUri.keys()) {
-      if (this.#bytes <= this.#bytesMax) break
-      this.#drop(oldest)
-    }
+    this.#byUri.set(uri, image, this.#clock.monotonic() + (image ? FOUND_MS : MISSING_MS))
     return image
-  }
-
-  #drop(uri: string): void {
-    const entry = this.#byUri.get(uri)
-    if (!entry) return
-    this.#byUri.delete(uri)
-    this.#bytes -= bytesOf(entry.image)
   }
 }
 

@@ -1,6 +1,7 @@
 /** The query view: what is asked, of which engine, and the one run that may be under way. */
+import type { Engine } from '#primitives.ts'
 import { explainQuery, runQuery } from '../../model/indexerClient.ts'
-import { type Engine, type QueryAnswer, type QueryRequest, RequestFailure } from '../../model/queryAnswer.ts'
+import { type QueryAnswer, type QueryRequest, RequestFailure } from '../../model/queryAnswer.ts'
 import { planAnswer, planSummary } from '../../model/queryPlan.ts'
 import { elapsedLabel } from '../../model/rates.ts'
 import type { IndexerSchema } from '../../model/wire.ts'

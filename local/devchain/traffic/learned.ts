@@ -5,6 +5,7 @@
  */
 import { toEventSelector } from 'viem'
 import type { Hex } from '#primitives.ts'
+import { BoundedMap } from '#runtime/BoundedMap.ts'
 import { pathUsd } from './calls.ts'
 
 export interface SeenLog {
@@ -15,7 +16,7 @@ export interface SeenLog {
 
 export interface Learned {
   /** Open orders and their makers, oldest first. */
-  readonly orders: Map<bigint, Hex>
+  readonly orders: BoundedMap<bigint, Hex>
   /** Policies, and whether they are blacklists. */
   readonly policies: { id: bigint; admin: Hex; isBlacklist: boolean }[]
   /** Access keys given out by transaction. */
@@ -31,7 +32,7 @@ const ITEMS_MAX = 64
 
 export function createLearned(): Learned {
   return {
-    orders: new Map(),
+    orders: new BoundedMap({ max: ITEMS_MAX }),
     policies: [],
     keys: [],
     allowances: [],
@@ -85,8 +86,6 @@ export function remember<Item>(list: Item[], item: Item): void {
 
 function observeOrder({ orders }: Learned, log: SeenLog): void {
   orders.set(numberIn(log, 1), addressIn(log, 2))
-  const [oldest] = orders.keys()
-  if (orders.size > ITEMS_MAX && oldest !== undefined) orders.delete(oldest)
 }
 
 function wordAt(data: Hex, index: number): bigint {

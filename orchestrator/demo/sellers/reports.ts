@@ -1,5 +1,6 @@
 /** Writes a report in the background: the answer comes later, by asking for it. */
 import { randomUUID } from 'node:crypto'
+import { BoundedMap } from '#runtime/BoundedMap.ts'
 import { ok, type Seller, text } from '../seller.ts'
 
 /** Times a report is asked for before it is done. */
@@ -13,14 +14,10 @@ interface Report {
   polls: number
 }
 
-const held = new Map<string, Report>()
+const held = new BoundedMap<string, Report>({ max: REPORTS_MAX })
 
 function begin(title: string, facts: unknown): string {
   const id = randomUUID()
-  for (const oldest of held.keys()) {
-    if (held.size < REPORTS_MAX) break
-    held.delete(oldest)
-  }
   held.set(id, { title, facts, polls: 0 })
   return id
 }

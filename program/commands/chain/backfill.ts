@@ -1,5 +1,6 @@
 /** `millrace backfill`: indexes history into both stores and ends. */
 import { type BlockRange, blockCount, intersection } from '#ingest/range.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Chain } from '../../chain/chain.ts'
@@ -69,12 +70,12 @@ async function printProgress(
   signal: AbortSignal,
 ): Promise<void> {
   let last = ''
-  while (!signal.aborted) {
-    await clock.sleep(PROGRESS_MS, signal).catch(() => {})
+  await repeat({ clock, signal, firstMs: PROGRESS_MS }, () => {
     const text = progressText(chain, range)
-    if (text !== last && !signal.aborted) print(chain.state.chainId, text)
+    if (text !== last) print(chain.state.chainId, text)
     last = text
-  }
+    return PROGRESS_MS
+  })
 }
 
 /**

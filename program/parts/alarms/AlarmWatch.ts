@@ -2,6 +2,7 @@
  * Turns conditions into alarms: one is told when it begins to hold and once more when it is over.
  * What comes and goes within seconds is in /status at once, but nobody is called for it.
  */
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { type Logger, metrics } from '#telemetry.ts'
 import { type Alarm, passesMsOf } from './alarms.ts'
@@ -53,10 +54,10 @@ export class AlarmWatch {
 
   /** Watches until aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+    await repeat({ clock: this.#options.clock, signal }, () => {
       this.step()
-      await this.#options.clock.sleep(POLL_MS, signal).catch(() => {})
-    }
+      return POLL_MS
+    })
   }
 
   /** Looks once. */

@@ -4,16 +4,17 @@
  * chat services put a key into the path.
  */
 import { createHash } from 'node:crypto'
+import type { Egress } from '#egress/egress.ts'
+import { post } from '#egress/post.ts'
 import { errnoOf } from '#errors.ts'
 import { backoffMs } from '#runtime/backoff.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import { type Logger, metrics } from '#telemetry.ts'
 import { standardHeaders } from '#webhooks/signature.ts'
 import { aborted } from '../../process/stopSignal.ts'
 import type { AlarmNote } from './AlarmWatch.ts'
 
-/** Fifteen seconds is what receivers are commonly given (Svix). */
-const ANSWER_MS_MAX = 15_000
 /**
  * Tries of one note: with the waits between them, about a quarter of an hour of a receiver's
  * absence.
@@ -27,12 +28,13 @@ const retries = { baseMs: 2_000, maxMs: 300_000 }
 const WAITING_MAX = 100
 
 export interface AlarmWebhookOptions {
-  /** Without login: fetch takes none, and repeats it in its error. */
+  /** Without login: egress takes none. */
   readonly url: string
   /** The login of the address, as a header has it. */
   readonly authorization?: string | null
   /** The bytes of `whsec_…`. */
   readonly secret: Uint8Array
+  readonly egress: Pick<Egress, 'fetch'>
   readonly runtime: Pick<Runtime, 'clock' | 'random'>
   readonly log: Logger
 }
@@ -56,14 +58,15 @@ export class AlarmWebhook {
   /** Sends notes in their order until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const ended = aborted(signal)
-    while (!signal.aborted) {
+    await repeat({ clock: this.#options.runtime.clock, signal }, async () => {
       const note = this.#waiting.shift()
       if (note) await this.#send(note, signal)
       else {
         this.#wake = Promise.withResolvers()
         await Promise.race([this.#wake.promise, ended])
       }
-    }
+      return 0
+    })
   }
 
   /** The same id at every try, so that the receiver knows a repeat. */
@@ -80,23 +83,18 @@ export class AlarmWebhook {
 
   /** Null when the receiver took it. */
   async #post(note: AlarmNote, signal: AbortSignal): Promise<string | null> {
-    const { url, authorization = null, secret, runtime } = this.#options
+    const { url, authorization = null, secret, egress, runtime } = this.#options
     const timestampSeconds = Math.floor(runtime.clock.now() / 1_000)
     const { id, body } = messageFor(note)
+    const headers = {
+      'content-type': 'application/json',
+      ...(authorization !== null && { authorization }),
+      ...standardHeaders({ id, timestampSeconds, body }, [secret]),
+    }
     try {
-      const answer = await fetch(url, {
-        method: 'POST',
-        redirect: 'manual',
-        headers: {
-          'content-type': 'application/json',
-          ...(authorization !== null && { authorization }),
-          ...standardHeaders({ id, timestampSeconds, body }, [secret]),
-        },
-        body,
-        signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS_MAX)]),
-      })
-      await answer.body?.cancel()
-      return answer.ok ? null : `it answered ${answer.status}`
+      const reply = await post(egress, { url, headers, body, purpose: 'alarm' }, runtime.clock, signal)
+      if (reply.succeeded) return null
+      return reply.responseStatus === null ? reasonOf(reply.cause) : `it answered ${reply.responseStatus}`
     } catch (error) {
       return reasonOf(error)
     }
@@ -109,7 +107,7 @@ export class AlarmWebhook {
   }
 }
 
-/** Codes and names alone: texts of fetch may repeat the address. */
+/** Codes and names alone: texts of errors may repeat the address. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   return errnoOf(cause) ?? (cause instanceof Error ? cause.name : 'no answer')

@@ -11,9 +11,13 @@ export interface AlarmsPart extends Part {
 }
 
 export function openAlarmsPart(base: Base, parity: ParityPart, webhooks: WebhooksPart): AlarmsPart {
-  const { config, program, runtime, log } = base
+  const { config, program, egress, runtime, log } = base
   const { chains } = program
-  const { watch, run } = openAlarms(config, chains, parity.services.parity, webhooks, { runtime, log })
+  const { watch, run } = openAlarms(config, chains, parity.services.parity, webhooks, {
+    egress,
+    runtime,
+    log,
+  })
   const { dataDir } = config
   openGauges({ registry, chains, dataDir, clock: runtime.clock, webhooks: webhooks.watch })
   startCounters(chains)

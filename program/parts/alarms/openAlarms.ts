@@ -1,9 +1,9 @@
 /** Alarms of all chains of a running program, told to their owner where an address is set. */
-import type { Runtime } from '#runtime/runtime.ts'
-import { type Logger, metrics } from '#telemetry.ts'
+import { metrics } from '#telemetry.ts'
 import type { Chain } from '../../chain/chain.ts'
 import type { Config } from '../../config.ts'
 import { type Parity, parityStatusOf } from '../parity/parity.ts'
+import type { Base } from '../part.ts'
 import { AlarmWatch } from './AlarmWatch.ts'
 import { alarmCodes, alarmsOf } from './alarms.ts'
 import { AlarmWebhook } from './alarmWebhook.ts'
@@ -21,9 +21,9 @@ export function openAlarms(
   chains: readonly Chain[],
   parity: Parity['reads'],
   webhooks: { readonly problemsOf: (chainId: number) => readonly StreamProblem[] },
-  { runtime, log }: { readonly runtime: Runtime; readonly log: Logger },
+  { egress, runtime, log }: Pick<Base, 'egress' | 'runtime' | 'log'>,
 ): Alarms {
-  const webhook = alarms && new AlarmWebhook({ ...alarms, runtime, log })
+  const webhook = alarms && new AlarmWebhook({ ...alarms, egress, runtime, log })
   const stalls = new Map(chains.map((chain) => [chain, new StallWatch()]))
   const watched = (chain: Chain): Watched => {
     const { state, nodes, relay, forks } = chain

@@ -1,22 +1,17 @@
 /** Chain data: names and logos of tokens, whom payments are attributed to, and the JSON-RPC door. */
 import { LogoCache } from '#api/routes/tokens/logoCache.ts'
 import { RpcDoor } from '#api/rpc/RpcDoor.ts'
-import type { Egress } from '#egress/egress.ts'
 import { appDatabase } from '#rows/database.ts'
 import type { Base, Part } from '../part.ts'
 
-type ChainDataServices = Pick<Base, 'chains' | 'tokenNames'> & {
+type ChainDataServices = Pick<Base, 'chains' | 'tokenNames' | 'egress'> & {
   readonly curatedTokens: Base['lists']['curatedTokens']
-  readonly egress: Egress
   readonly logoCache: LogoCache
   readonly rpc: ReadonlyMap<number, RpcDoor>
 }
 
-export function openChainDataPart(
-  base: Base,
-  { egress }: { readonly egress: Egress },
-): Part<ChainDataServices> {
-  const { chains, tokenNames, lists, runtime } = base
+export function openChainDataPart(base: Base): Part<ChainDataServices> {
+  const { chains, tokenNames, lists, egress, runtime } = base
   const logoCache = new LogoCache(runtime.clock)
   const { curatedTokens } = lists
   return { services: { chains, tokenNames, curatedTokens, egress, logoCache, rpc: rpcDoors(base) } }

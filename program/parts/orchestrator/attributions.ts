@@ -3,6 +3,7 @@ import { messageOf } from '#errors.ts'
 import { readRealmNames } from '#orchestrator/catalog/realmNames.ts'
 import { type AttributedService, type AttributionNames, attributionNames } from '#present/memo.ts'
 import type { AppDatabase } from '#rows/database.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 
@@ -20,13 +21,13 @@ export class Attributions {
 
   /** Follows the catalog until the signal. */
   async follow(app: AppDatabase, clock: Clock, log: Logger, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        this.#ofCatalog = attributionNames(await readRealmNames(app))
-      } catch (error) {
-        log.warn({ problem: messageOf(error) }, 'the realms of the catalog could not be read')
-      }
-      await clock.sleep(REFRESH_MS, signal).catch(() => {})
+    const failed = (error: unknown) => {
+      log.warn({ problem: messageOf(error) }, 'the realms of the catalog could not be read')
+      return REFRESH_MS
     }
+    await repeat({ clock, signal, failed }, async () => {
+      this.#ofCatalog = attributionNames(await readRealmNames(app))
+      return REFRESH_MS
+    })
   }
 }

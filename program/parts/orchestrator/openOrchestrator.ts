@@ -2,7 +2,6 @@
  * The orchestrator of a running program: what its endpoints work with, what ships in the catalog,
  * and the demo's sellers where there is a dev chain.
  */
-import { Egress } from '#egress/egress.ts'
 import { messageOf } from '#errors.ts'
 import type { Allowance } from '#orchestrator/allowance.ts'
 import type { DemoSellers } from '#orchestrator/demo/DemoSellers.ts'
@@ -12,37 +11,36 @@ import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { importShipped } from '#orchestrator/shipped.ts'
 import { Liveness } from '#orchestrator/verify/Liveness.ts'
 import { Verifier } from '#orchestrator/verify/Verifier.ts'
-import program from '#package.json' with { type: 'json' }
+import manifest from '#package.json' with { type: 'json' }
 import { appDatabase } from '#rows/database.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import type { Config } from '../../config.ts'
 import { aborted } from '../../process/stopSignal.ts'
 import type { Program } from '../../program.ts'
+import type { Base } from '../part.ts'
 
 export interface Orchestrator {
   readonly services: Omit<McpServices, 'askOwn' | 'chainTools'>
-  /** The one way out, which knows the demo's sellers. */
-  readonly egress: Egress
   /** Fills in what ships, for a server that listens at the address; ends with the signal. */
   run(address: string, signal: AbortSignal): Promise<void>
 }
 
+type OrchestratorBase = Pick<Base, 'config' | 'program' | 'egress' | 'sellerOrigins' | 'runtime' | 'log'>
+
 export function openOrchestrator(
-  config: Config,
-  { engines, reachable }: Program,
-  { clock, random }: Runtime,
-  log: Logger,
+  { config, program, egress, sellerOrigins, runtime, log }: OrchestratorBase,
   allowance: Allowance,
 ): Orchestrator {
+  const { clock, random } = runtime
+  const { engines, reachable } = program
   const { postgres } = engines
-  const demoOrigins = new Set<string>()
   const ownOrigins = new Set<string>()
-  const egress = new Egress({ isLocalOrigin: (origin) => demoOrigins.has(origin) })
+  const rows = appDatabase(postgres)
   // Searches must not hold up what writes.
   const app = appDatabase({ pool: postgres.reads })
   const isOwn = (origin: string) => ownOrigins.has(origin)
-  const verifier = new Verifier({ app: appDatabase(postgres), egress, clock, random, isOwn })
+  const verifier = new Verifier({ app: rows, egress, clock, random, isOwn })
   const services = {
     app,
     liveness: config.searchesLive ? new Liveness({ app, egress, clock, allowance, isOwn }) : null,
@@ -55,7 +53,7 @@ export function openOrchestrator(
       isOwn,
     }),
     publicOrigin: config.access.publicUrl?.origin ?? null,
-    version: program.version,
+    version: manifest.version,
   }
 
   const run = async (address: string, signal: AbortSignal): Promise<void> => {
@@ -64,8 +62,8 @@ export function openOrchestrator(
     let demo: DemoSellers | null = null
     try {
       demo = await startDemo(reachable)
-      if (demo) demoOrigins.add(demo.origin)
-      const { problems } = await importShipped(appDatabase(postgres), { api, demo: demo?.origin ?? null })
+      if (demo) sellerOrigins.add(demo.origin)
+      const { problems } = await importShipped(rows, { api, demo: demo?.origin ?? null })
       for (const { path, message } of problems)
         log.warn({ place: path.join('.') }, `the catalog does not take a service that ships: ${message}`)
       if (config.probesCatalog) await keepVerified(verifier, clock, log, signal)
@@ -77,7 +75,7 @@ export function openOrchestrator(
       await demo?.close()
     }
   }
-  return { services, egress, run }
+  return { services, run }
 }
 
 /** After a failure of the database it goes on. */
@@ -89,14 +87,14 @@ async function keepVerified(
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await verifier.run(signal)
-    } catch (error) {
-      log.warn({ problem: messageOf(error) }, 'services of the catalog could not be looked at')
-      await clock.sleep(AGAIN_MS, signal).catch(() => {})
-    }
+  const failed = (error: unknown) => {
+    log.warn({ problem: messageOf(error) }, 'services of the catalog could not be looked at')
+    return AGAIN_MS
   }
+  await repeat({ clock, signal, failed }, async () => {
+    await verifier.run(signal)
+    return 0
+  })
 }
 
 const localIdOf = (reachable: Program['reachable']): number | null =>

@@ -1,5 +1,4 @@
 /** The orchestrator, with the catalog's names of services that are paid. */
-import type { Egress } from '#egress/egress.ts'
 import type { McpServices } from '#orchestrator/mcp/mcpEndpoint.ts'
 import type { AttributionNames } from '#present/memo.ts'
 import type { AccessPart } from '../access/accessPart.ts'
@@ -10,14 +9,12 @@ import { openOrchestrator } from './openOrchestrator.ts'
 
 type OrchestratorServices = McpServices & { readonly attributionNames: AttributionNames }
 
-export interface OrchestratorPart extends Part<OrchestratorServices> {
-  /** The one way out, which knows the demo's sellers. */
-  readonly egress: Egress
-}
-
-export function openOrchestratorPart(base: Base, { takeSellerCalls }: AccessPart): OrchestratorPart {
-  const { config, program, lists, runtime, log, server } = base
-  const orchestrator = openOrchestrator(config, program, runtime, log, takeSellerCalls)
+export function openOrchestratorPart(
+  base: Base,
+  { takeSellerCalls }: AccessPart,
+): Part<OrchestratorServices> {
+  const { lists, runtime, log, server } = base
+  const orchestrator = openOrchestrator(base, takeSellerCalls)
   const attributed = new Attributions(lists.attributions)
   const { app } = orchestrator.services
   return {
@@ -27,7 +24,6 @@ export function openOrchestratorPart(base: Base, { takeSellerCalls }: AccessPart
       askOwn: askThrough(server),
       attributionNames: attributed.names,
     },
-    egress: orchestrator.egress,
     run: ({ address, shutdown }) =>
       Promise.all([
         orchestrator.run(address, shutdown),

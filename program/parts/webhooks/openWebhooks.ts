@@ -2,10 +2,9 @@
 
 import type { WebhookOperations } from '#api/routes/webhooks/access.ts'
 import type { ChainReads } from '#api/services.ts'
-import { Egress, type EgressOptions } from '#egress/egress.ts'
+import type { Egress } from '#egress/egress.ts'
 import { messageOf } from '#errors.ts'
 import type { TokenNames } from '#present/tokenNames.ts'
-import { presentTransaction } from '#present/transaction.ts'
 import { appDatabase } from '#rows/database.ts'
 import type { Sealer } from '#rows/sealing.ts'
 import { failLostDeliveries } from '#rows/webhooks/deliveries.ts'
@@ -13,6 +12,7 @@ import type { Disabled } from '#rows/webhooks/outcomes.ts'
 import { countPending, readReached } from '#rows/webhooks/pending.ts'
 import { Retention } from '#rows/webhooks/retention.ts'
 import type { LeaseHolder } from '#runtime/lease.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import type { Postgres } from '#store/postgres.ts'
@@ -43,8 +43,7 @@ export interface OpenWebhooksOptions {
   readonly holder: LeaseHolder
   readonly runtime: Runtime
   readonly log: Logger
-  /** In tests: another resolver. */
-  readonly egress?: EgressOptions
+  readonly egress: Egress
 }
 
 export interface OpenedWebhooks {
@@ -70,14 +69,10 @@ const LOST_MS = 5 * 60_000
 
 /** Null where the operator wants none. */
 export function openWebhooks(options: OpenWebhooksOptions): OpenedWebhooks | null {
-  const { mode, postgres, sealer, chains, holder, runtime, log } = options
+  const { mode, postgres, sealer, chains, holder, egress, runtime, log } = options
   if (mode === 'off') return null
   const app = appDatabase(postgres)
   const outgoing = new CommitBell()
-  const egress = new Egress({
-    ...(mode === 'loopback' && { isLocalOrigin: isLoopbackOrigin }),
-    ...options.egress,
-  })
   const { clock, failpoint } = runtime
   const watched = new Map([...chains].map(([id, chain]) => [id, watchedOf(chain, options)]))
   const replays = { app, chains: watched, outgoing, clock }
@@ -86,9 +81,11 @@ export function openWebhooks(options: OpenWebhooksOptions): OpenedWebhooks | nul
   const deliverer = new Deliverer({ app, sealer, egress, outgoing, disabled, runtime, log })
   const keepers = [...chains.values()].flatMap((chain) => {
     const of = watched.get(chain.chainId) ?? watchedOf(chain, options)
-    const { bell: commits } = chain.state
+    const { bell, followed } = chain.state
+    const bells = { blocks: bell, fills: followed }
     return streams.map(
-      (stream) => new MatcherKeeper({ ...of, stream, app, commits, outgoing, runtime, holder, log }),
+      (stream) =>
+        new MatcherKeeper({ ...of, stream, bell: bells[stream], app, outgoing, runtime, holder, log }),
     )
   })
   const problemOf = (id: number, stream: Stream) =>
@@ -145,8 +142,6 @@ function watchedOf(
         log.warn({ chainId, problem: messageOf(error) }, 'names of tokens are left out of events')
         return new Map()
       }),
-    presentTransaction: (detail, { receipt }, id) =>
-      presentTransaction(detail, { receipt, feeToken: undefined }, id),
   }
 }
 
@@ -177,13 +172,13 @@ async function keepRemoving(
   signal: AbortSignal,
 ): Promise<void> {
   const retention = new Retention(app, log)
-  while (!signal.aborted) {
+  await repeat({ clock, signal }, async () => {
     const more = await retention.pass()
     await failLostDeliveries(app, LOST_MS).catch((error: unknown) => {
       if (!signal.aborted) log.warn({ problem: messageOf(error) }, 'lost attempts could not be ended')
     })
-    await clock.sleep(more ? PIECE_MS : RETENTION_MS, signal).catch(() => {})
-  }
+    return more ? PIECE_MS : RETENTION_MS
+  })
 }
 
 async function keepBounding(
@@ -193,23 +188,17 @@ async function keepBounding(
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      const ended = await endBacklogs(of)
-      if (ended.length > 0) {
-        outgoing.ring()
-        log.warn(
-          { webhooks: ended.map(({ webhookId }) => webhookId) },
-          'paused webhooks kept too much: disabled',
-        )
-      }
-    } catch (error) {
-      if (!signal.aborted) log.warn({ problem: messageOf(error) }, 'backlogs of webhooks were not measured')
-    }
-    await clock.sleep(BACKLOG_MS, signal).catch(() => {})
+  const failed = (error: unknown) => {
+    log.warn({ problem: messageOf(error) }, 'backlogs of webhooks were not measured')
+    return BACKLOG_MS
   }
+  await repeat({ clock, signal, failed }, async () => {
+    const ended = await endBacklogs(of)
+    if (ended.length > 0) {
+      outgoing.ring()
+      const webhooks = ended.map(({ webhookId }) => webhookId)
+      log.warn({ webhooks }, 'paused webhooks kept too much: disabled')
+    }
+    return BACKLOG_MS
+  })
 }
-
-/** An address of this machine, as it is: a name could lead elsewhere. */
-const isLoopbackOrigin = (origin: string): boolean =>
-  /^https?:\/\/(127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/.test(origin)

@@ -10,7 +10,7 @@ export interface WebhooksPart extends Part<{ readonly webhooks: WebhookOperation
 }
 
 export async function openWebhooksPart(base: Base): Promise<WebhooksPart> {
-  const { config, program, secrets, chains, tokenNames, runtime, log } = base
+  const { config, program, secrets, chains, tokenNames, egress, runtime, log } = base
   const opened = openWebhooks({
     mode: config.webhooks,
     postgres: program.engines.postgres,
@@ -18,6 +18,7 @@ export async function openWebhooksPart(base: Base): Promise<WebhooksPart> {
     chains,
     tokenNames,
     holder: program.holder,
+    egress,
     runtime,
     log,
   })

@@ -4,6 +4,7 @@
  * ranges of blocks it is given: not on which blocks, so that the next block changes nothing.
  */
 
+import { BoundedMap } from '#runtime/BoundedMap.ts'
 import type { Catalog } from '../../relations/catalog.ts'
 import { gatePostgres, type PostgresStatement } from './gate.ts'
 
@@ -14,33 +15,24 @@ import { gatePostgres, type PostgresStatement } from './gate.ts'
 const CHARACTERS_MAX = 4 * 1024 * 1024
 
 export class CheckedStatements {
-  /** Oldest use first. */
-  readonly #statements = new Map<string, PostgresStatement>()
-  #characters = 0
+  readonly #statements = new BoundedMap<string, PostgresStatement>({
+    max: CHARACTERS_MAX,
+    weigh: ({ sql }, key) => key.length + sql.length,
+  })
 
   /** @throws UserQueryError like the gate; a refusal is not kept */
   check(sql: string, catalog: Catalog, rowsMax: number, boundRanges: number | undefined): PostgresStatement {
     const key = JSON.stringify([sql, rowsMax, boundRanges, describe(catalog)])
-    const held = this.#statements.get(key)
-    if (held) {
-      this.#statements.delete(key)
-      this.#statements.set(key, held)
-      return held
-    }
+    const held = this.#statements.use(key)
+    if (held) return held
     const checked = gatePostgres(sql, catalog, rowsMax, boundRanges)
     this.#statements.set(key, checked)
-    this.#characters += key.length + checked.sql.length
-    for (const [oldest, statement] of this.#statements) {
-      if (this.#characters <= CHARACTERS_MAX) break
-      this.#statements.delete(oldest)
-      this.#characters -= oldest.length + statement.sql.length
-    }
     return checked
   }
 
   /** Characters held, of questions and statements. */
   get characters(): number {
-    return this.#characters
+    return this.#statements.weight
   }
 }
 

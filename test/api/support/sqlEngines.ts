@@ -2,6 +2,7 @@
  * Both engines of analysts' SQL over a test's chain, each as the restricted reader of its views.
  */
 
+import type { Engine } from '#primitives.ts'
 import { ClickHouseUserQueryEngine } from '#query/clickhouse/ClickHouseUserQueryEngine.ts'
 import { type DecodedTable, readSignatures } from '#query/decoded/decodedTable.ts'
 import { findIndexedCountIn } from '#query/decoded/findIndexedCount.ts'
@@ -10,7 +11,7 @@ import { prepareReaderRole } from '#query/postgres/setup/roles.ts'
 import { bindDecoded } from '#query/relations/bindDecoded.ts'
 import { bindViews, type CatalogOf } from '#query/relations/catalog.ts'
 import { relationsOf } from '#query/relations/views.ts'
-import type { Engine, UserQueryEngine } from '#query/result.ts'
+import type { UserQueryEngine } from '#query/result.ts'
 import { replaceClickHouseViews, replacePostgresViews } from '#query/setup/replaceViews.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { viewSchemaOf } from '#store/sql.ts'

@@ -34,6 +34,8 @@ export interface TestFollowersOptions {
   readonly fence?: bigint
   readonly startBlock?: number
   readonly clock?: Clock
+  /** Told after each commit of a follower. */
+  readonly moved?: () => void
 }
 
 export function followersOf(
@@ -53,6 +55,7 @@ export function followersOf(
     fence: options.fence ?? 1n,
     followers,
     bell: new CommitBell(),
+    moved: options.moved ?? (() => {}),
     clock: options.clock ?? systemRuntime().clock,
     failpoint,
     log: silentLogger,

@@ -1,5 +1,4 @@
 /** A matcher of a service's chain, moved step by step; and many subscriptions made of one. */
-import { presentTransaction } from '#present/transaction.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
@@ -19,9 +18,7 @@ export async function openMatcher({ app, postgres, chainId, schema }: Matched): 
     chain: { chainId, kind: 'tempo' },
     ...{ startBlock: 0, schema, postgres, app, stream: 'blocks', fence: 1n },
     readTokens: async () => new Map(),
-    presentTransaction: (detail, { receipt }, id) =>
-      presentTransaction(detail, { receipt, feeToken: undefined }, id),
-    ...{ commits: new CommitBell(), outgoing: new CommitBell(), clock: systemRuntime().clock },
+    ...{ bell: new CommitBell(), outgoing: new CommitBell(), clock: systemRuntime().clock },
     ...{ failpoint: () => {}, log: silentLogger },
   })
   await matcher.begin()

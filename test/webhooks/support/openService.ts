@@ -7,6 +7,7 @@ import { selfServeScopes } from '#api/access/scopes.ts'
 import { webhookEndpoints } from '#api/routes/webhooks/index.ts'
 import type { EgressOptions } from '#egress/egress.ts'
 import type { Access, Caller } from '#http/request/access.ts'
+import { openWayOut } from '#program/parts/wayOut.ts'
 import { openWebhooks, type WebhookMode } from '#program/parts/webhooks/openWebhooks.ts'
 import { makeDefaults } from '#rows/access/defaults.ts'
 import { appDatabase } from '#rows/database.ts'
@@ -55,8 +56,9 @@ export async function openService(options: ServiceOptions = {}) {
     node,
     declared: { tables: [], activities: [] },
   } as const
+  const { mode = 'loopback' } = options
   const opened = openWebhooks({
-    mode: options.mode ?? 'loopback',
+    mode,
     postgres,
     sealer: sealerOf([key]),
     chains: new Map([[id, reads]]),
@@ -64,7 +66,7 @@ export async function openService(options: ServiceOptions = {}) {
     holder: namedHolder('test'),
     runtime: { ...systemRuntime(), ...options.runtime },
     log: options.log ?? silentLogger,
-    ...(options.egress && { egress: options.egress }),
+    egress: openWayOut({ webhooks: mode }, options.egress).egress,
   })
   const callers = new Map<string, Caller>([['operator', operator(defaults)]])
   const access: Access = {

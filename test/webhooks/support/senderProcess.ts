@@ -3,6 +3,7 @@
  * killed.
  */
 
+import { openWayOut } from '#program/parts/wayOut.ts'
 import { openWebhooks } from '#program/parts/webhooks/openWebhooks.ts'
 import { sealerOf } from '#rows/sealing.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
@@ -44,6 +45,7 @@ const opened = openWebhooks({
   ]),
   tokenNames: { read: async () => new Map() },
   holder: namedHolder(holder),
+  egress: openWayOut({ webhooks: 'loopback' }).egress,
   runtime,
   log: silentLogger,
 })

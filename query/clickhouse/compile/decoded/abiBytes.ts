@@ -3,7 +3,7 @@
  * count from 0.
  */
 
-import type { WordType } from '../../../decoded/abiType.ts'
+import type { WordType } from '#transform/abi/abiType.ts'
 import { quoteBytes } from '../Compiler.ts'
 
 /**

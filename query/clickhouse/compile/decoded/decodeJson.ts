@@ -16,7 +16,7 @@ import {
   type SequenceType,
   type TupleType,
   type WordType,
-} from '../../../decoded/abiType.ts'
+} from '#transform/abi/abiType.ts'
 import { quoteBytes, quoteText } from '../Compiler.ts'
 import { bytesOf, hasBytes, isPadded, let_, sizeAt, tailAt, zeros } from './abiBytes.ts'
 

@@ -4,8 +4,8 @@
  * are in decodeJson.ts.
  */
 
-import type { AbiType, WordType } from '../../../decoded/abiType.ts'
-import { isHashedInTopic } from '../../../decoded/abiType.ts'
+import type { AbiType, WordType } from '#transform/abi/abiType.ts'
+import { isHashedInTopic } from '#transform/abi/abiType.ts'
 import { blockColumnOf, type DecodedParameter, type DecodedTable } from '../../../decoded/decodedTable.ts'
 import type { KeyTerm } from '../../../decoded/keyTerms.ts'
 import { logConditions } from '../../../decoded/logConditions.ts'

@@ -11,7 +11,7 @@ import {
   isHashedInTopic,
   objectKeys,
   type WordType,
-} from '../../../decoded/abiType.ts'
+} from '#transform/abi/abiType.ts'
 import { blockColumnOf, type DecodedParameter, type DecodedTable } from '../../../decoded/decodedTable.ts'
 import type { KeyTerm } from '../../../decoded/keyTerms.ts'
 import { logConditions } from '../../../decoded/logConditions.ts'

@@ -1,16 +1,27 @@
-/** One attempt: what is sent, and what the answer means. */
-import { type Egress, EgressFailedError, EgressRefusedError } from '#egress/egress.ts'
-import type { Target } from '#rows/webhooks/subscriptions.ts'
+/**
+ * The one sender: a body to an address, once, and what the answer means. Whoever signs does so over
+ * these bytes.
+ */
 import type { Clock } from '#runtime/runtime.ts'
-import { type Outgoing, requestTo } from '../destinations.ts'
-import { readRetryAfterMs } from './schedule.ts'
+import { type Egress, EgressFailedError, type EgressPurpose, EgressRefusedError } from './egress.ts'
+
+export interface Post {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** Has the bound of its time. */
+  readonly purpose: EgressPurpose
+}
 
 export interface Reply {
   readonly succeeded: boolean
   readonly responseStatus: number | null
   /** Null where nothing was answered: how long that took says what lies behind an address. */
   readonly responseMs: number | null
+  /** For whoever named the address. */
   readonly error: string | null
+  /** Why nothing was answered, for the operator alone: it says what a network holds. */
+  readonly cause: unknown
   readonly retryAfterMs: number | null
   readonly isGone: boolean
 }
@@ -19,20 +30,18 @@ export interface Reply {
 const ANSWER_BYTES_MAX = 16 * 1024
 const GONE = 410
 
-/** @throws the signal's reason when it is aborted: nobody knows then what the endpoint did */
+/** @throws the signal's reason when it is aborted: nobody knows then what the receiver did */
 export async function post(
-  egress: Egress,
-  target: Target,
-  outgoing: Outgoing,
-  clock: Clock,
+  egress: Pick<Egress, 'fetch'>,
+  asked: Post,
+  clock: Pick<Clock, 'now' | 'monotonic'>,
   signal: AbortSignal,
 ): Promise<Reply> {
   const startedMs = clock.monotonic()
   try {
     const answer = await egress.fetch({
-      ...requestTo(target, outgoing),
+      ...asked,
       method: 'POST',
-      purpose: 'webhook',
       bytesMax: ANSWER_BYTES_MAX,
       cuts: true,
       signal,
@@ -44,12 +53,13 @@ export async function post(
       responseStatus: answer.status,
       responseMs: Math.round(clock.monotonic() - startedMs),
       error: succeeded ? null : problemOf(answer.status),
+      cause: null,
       retryAfterMs: readRetryAfterMs(typeof retryAfter === 'string' ? retryAfter : undefined, clock.now()),
       isGone: answer.status === GONE,
     }
   } catch (error) {
     if (!(error instanceof EgressRefusedError || error instanceof EgressFailedError)) throw error
-    return { ...unanswered, error: textOf(error) }
+    return { ...unanswered, error: textOf(error), cause: error }
   }
 }
 
@@ -57,9 +67,18 @@ export const unanswered = {
   succeeded: false,
   responseStatus: null,
   responseMs: null,
+  cause: null,
   retryAfterMs: null,
   isGone: false,
 } as const
+
+/** The time a `Retry-After` header names, in seconds or as a date; null for none that can be read. */
+export function readRetryAfterMs(header: string | undefined, nowMs: number): number | null {
+  if (header === undefined) return null
+  if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header) * 1_000
+  const at = Date.parse(header)
+  return Number.isNaN(at) ? null : Math.max(0, at - nowMs)
+}
 
 /** What is refused and what cannot be reached read alike: they would tell what a network holds. */
 const textOf = (error: EgressRefusedError | EgressFailedError): string =>

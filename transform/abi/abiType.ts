@@ -3,8 +3,6 @@
  * the Solidity ABI specification.
  */
 
-import type { LogicalType } from '../logicalType.ts'
-
 /** `words`: 32-byte words a value takes in place; 1, the offset, for one that lies elsewhere. */
 interface Layout {
   readonly isDynamic: boolean
@@ -82,30 +80,6 @@ export function canonicalType(type: AbiType): string {
 /** Whether a topic holds the hash of the value instead of the value. */
 export const isHashedInTopic = ({ kind }: AbiType): boolean =>
   kind === 'bytes' || kind === 'string' || kind === 'list' || kind === 'tuple'
-
-/**
- * What a value is in a result. Both engines must hold it: Postgres has no unsigned integers, so an
- * unsigned type is one width further than its signed sister.
- */
-export function logicalTypeOf(type: AbiType): LogicalType {
-  switch (type.kind) {
-    case 'uint':
-    case 'int': {
-      const signedBits = type.kind === 'int' ? type.bits : type.bits + 1
-      return signedBits <= 32 ? 'int' : signedBits <= 64 ? 'bigint' : 'numeric'
-    }
-    case 'address':
-    case 'fixedBytes':
-    case 'bytes':
-      return 'bytes'
-    case 'string':
-      return 'text'
-    case 'bool':
-      return 'bool'
-    default:
-      return 'json'
-  }
-}
 
 /** How many bytes every value has, where values are bytes and all have as many. */
 export function widthOf(type: AbiType): number | undefined {

@@ -1,0 +1,26 @@
+/** The program's one way out, and which addresses of this machine it goes to all the same. */
+import { Egress, type EgressOptions, type EgressPurpose } from '#egress/egress.ts'
+import type { Config } from '../config.ts'
+
+export interface WayOut {
+  readonly egress: Egress
+  /** Where the demo's sellers listen: those who start them add it. */
+  readonly sellerOrigins: Set<string>
+}
+
+/** What sellers are called for. */
+const sellerPurposes: ReadonlySet<EgressPurpose> = new Set(['catalog', 'probe', 'liveProbe', 'quote'])
+
+/** `options`: in tests, another resolver. */
+export function openWayOut({ webhooks }: Pick<Config, 'webhooks'>, options?: EgressOptions): WayOut {
+  const sellerOrigins = new Set<string>()
+  const isLocalOrigin = (origin: string, purpose: EgressPurpose): boolean =>
+    purpose === 'webhook'
+      ? webhooks === 'loopback' && isLoopbackOrigin(origin)
+      : sellerPurposes.has(purpose) && sellerOrigins.has(origin)
+  return { egress: new Egress({ isLocalOrigin, ...options }), sellerOrigins }
+}
+
+/** An address of this machine, as it is: a name could lead elsewhere. */
+const isLoopbackOrigin = (origin: string): boolean =>
+  /^https?:\/\/(127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/.test(origin)

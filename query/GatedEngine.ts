@@ -1,0 +1,96 @@
+/** Analysts' SQL on one engine: the gate, a slot, then the restricted reader. */
+import type { Engine } from '#primitives.ts'
+import type { Clock } from '#runtime/runtime.ts'
+import { type SlotLimits, Slots } from '#runtime/slots.ts'
+import { Exports } from './exports/Exports.ts'
+import { isExport } from './limits.ts'
+import {
+  collectResult,
+  type QueryPlan,
+  type QueryRequest,
+  type QueryResult,
+  type ResultEvent,
+  type UserQueryEngine,
+} from './result.ts'
+import { sqlSlotErrors } from './slotLimits.ts'
+import { assertNoneOpen, findOpenWalls, type Probe } from './walls.ts'
+import { withPlaces } from './words/failurePlaces.ts'
+
+/** What differs between the engines. */
+export interface GatedEngineOptions<Statement> {
+  readonly engine: Engine
+  /** What may run of a request. @throws UserQueryError */
+  readonly gate: (request: QueryRequest) => Promise<Statement>
+  /** Logs in as the restricted reader. */
+  readonly reader: {
+    stream(statement: Statement, request: QueryRequest): AsyncIterable<ResultEvent>
+    close(): Promise<void>
+  }
+  /** Asks the reader how it would run the statement; a slot is held meanwhile. */
+  readonly explain: (statement: Statement, request: QueryRequest) => Promise<Omit<QueryPlan, 'engine'>>
+  /** What the reader must be refused. */
+  readonly probes: (chainId: number) => readonly Probe[]
+  /** A probe as a statement, past the gate. */
+  readonly ungated: (sql: string) => Statement
+  readonly slots: SlotLimits
+  readonly clock: Clock
+}
+
+export class GatedEngine<Statement> implements UserQueryEngine {
+  readonly engine: Engine
+  readonly #options: GatedEngineOptions<Statement>
+  readonly #slots: Slots
+  readonly #exports: Exports
+  /** Probes of the last check that were let through; none may be for a query to run. */
+  #openWalls: readonly string[] = []
+
+  constructor(options: GatedEngineOptions<Statement>) {
+    this.engine = options.engine
+    this.#options = options
+    this.#slots = new Slots(options.slots, options.clock, sqlSlotErrors)
+    this.#exports = new Exports(options.clock)
+  }
+
+  /**
+   * Sends the probes of walls.ts as the reader; while some are let through, no query runs.
+   * @returns their names
+   */
+  async checkWalls(chainId: number): Promise<readonly string[]> {
+    const { probes, reader, ungated } = this.#options
+    this.#openWalls = await findOpenWalls(probes(chainId), chainId, (sql, request) =>
+      collectResult(reader.stream(ungated(sql), request)),
+    )
+    return this.#openWalls
+  }
+
+  run(request: QueryRequest): Promise<QueryResult> {
+    return collectResult(this.stream(request))
+  }
+
+  async *stream(request: QueryRequest): AsyncGenerator<ResultEvent, void, undefined> {
+    const { reader } = this.#options
+    const statement = await this.#gate(request)
+    const { signal: asked, party } = request
+    const read = (signal: AbortSignal) => reader.stream(statement, { ...request, signal })
+    const slots = isExport(request.limit) ? this.#exports : this.#slots
+    yield* withPlaces(request.sql, slots.hold(read, asked, party))
+  }
+
+  async explain(request: QueryRequest): Promise<QueryPlan> {
+    const statement = await this.#gate(request)
+    const explain = async () => ({
+      engine: this.engine,
+      ...(await this.#options.explain(statement, request)),
+    })
+    return this.#slots.run(explain, request.signal, request.party)
+  }
+
+  close(): Promise<void> {
+    return this.#options.reader.close()
+  }
+
+  #gate(request: QueryRequest): Promise<Statement> {
+    assertNoneOpen(this.#openWalls)
+    return this.#options.gate(request)
+  }
+}
