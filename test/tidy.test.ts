@@ -257,6 +257,27 @@ test('no file is too long to find one’s way in', () => {
   expect(long).toEqual([])
 })
 
+test('no function of a test, nor a `describe`, is longer than 150 lines', () => {
+  expect(
+    glob('**/*.ts')
+      .filter(ofTests)
+      .flatMap((file) => longFunctions(file, 150)),
+  ).toEqual([])
+})
+
+const ofTests = (file: string) => isTest(file) || /^(test|bench)\//.test(file)
+
+/** `file:line` of each function of more lines; the formatter puts its ends under each other. */
+function longFunctions(file: string, linesMax: number): string[] {
+  const lines = read(file).split('\n')
+  return lines.flatMap((line, start) => {
+    const indent = line.match(/^( *)(?:.*=>|.*\)(?:: [^=]+)?) \{$/)?.[1]
+    if (indent === undefined) return []
+    const end = lines.findIndex((other, index) => index > start && other.startsWith(`${indent}}`))
+    return end - start + 1 > linesMax ? [`${file}:${start + 1}`] : []
+  })
+}
+
 function isAllowed(file: string, target: string): boolean {
   if (isLeaf(target)) return true
   const within = (folder: string) => (path: string) => path.startsWith(`${folder}/`)

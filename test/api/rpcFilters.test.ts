@@ -13,94 +13,78 @@ import { type FakeNode, startNode } from '../ingest/support/proxyNode.ts'
 import { decode } from '../store/support/chainStore.ts'
 import { loadRecordedChain, type RecordedChain } from '../support/recordedChain.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
+import { fold, keyOf, type Log, sorted } from './support/foldedLogs.ts'
 import { openRpcApi, plainNode, type RpcApi } from './support/rpcApi.ts'
 
-interface Log {
-  readonly blockNumber: string
-  readonly blockHash: string
-  readonly logIndex: string
-  readonly removed: boolean
+let chain: ChainApi
+let recorded: RecordedChain
+let node: FakeNode
+let doors: RpcApi[]
+let states: ChainState[]
+/** Where the node is ahead of what is held. */
+let nodeHead = 0
+beforeAll(async () => {
+  chain = await openChainApi()
+  recorded = await loadRecordedChain('tempo-dev-2k', 60, 20)
+  node = await startNode({
+    call: plainNode(
+      () => Math.max(nodeHead, chain.state.tip),
+      ({ method }) => (method === 'eth_getLogs' ? { result: ['of the node'] } : undefined),
+    ),
+  })
+  await chain.append(batches(0, 60))
+  await chain.finalize(40)
+  const { postgres, schema } = chain.store
+  const other = new ChainState({
+    chainId: chain.store.chainId,
+    schema,
+    startBlock: 0,
+    postgres,
+    bell: new CommitBell(),
+  })
+  states = [chain.state, other]
+  doors = await Promise.all(
+    states.map((state) =>
+      openRpcApi({ urls: [node.url], stored: { state, postgres }, filters: appDatabase(postgres) }),
+    ),
+  )
+  await refresh()
+})
+afterAll(async () => {
+  await Promise.all(doors.map((door) => door.close()))
+  await node.close()
+  await chain.close()
+})
+
+const batches = (from: number, to: number): EncodedBatch[] =>
+  Array.from({ length: to - from + 1 }, (_, k) =>
+    decode(recorded.range({ from: from + k, to: from + k }), 'links'),
+  )
+const refresh = () => Promise.all(states.map((state) => state.refresh()))
+const grow = async (from: number, to: number) => {
+  await chain.append(batches(from, to))
+  await refresh()
 }
-
-describe('filters', () => {
-  let chain: ChainApi
-  let recorded: RecordedChain
-  let node: FakeNode
-  let doors: RpcApi[]
-  let states: ChainState[]
-  /** Where the node is ahead of what is held. */
-  let nodeHead = 0
-  beforeAll(async () => {
-    chain = await openChainApi()
-    recorded = await loadRecordedChain('tempo-dev-2k', 60, 20)
-    node = await startNode({
-      call: plainNode(
-        () => Math.max(nodeHead, chain.state.tip),
-        ({ method }) => (method === 'eth_getLogs' ? { result: ['of the node'] } : undefined),
-      ),
+const back = async (to: number) => {
+  await chain.revertTo(to)
+  await refresh()
+}
+let turn = 0
+const call = (method: string, ...params: readonly unknown[]) => {
+  const door = doors[turn++ % doors.length]
+  if (!door) throw new Error('no door')
+  return door.call(method, ...params)
+}
+const logsOf = async (from: number, to: number, filter: object = {}): Promise<Log[]> =>
+  (
+    await call('eth_getLogs', {
+      ...filter,
+      fromBlock: `0x${from.toString(16)}`,
+      toBlock: `0x${to.toString(16)}`,
     })
-    await chain.append(batches(0, 60))
-    await chain.finalize(40)
-    const { postgres, schema } = chain.store
-    const other = new ChainState({
-      chainId: chain.store.chainId,
-      schema,
-      startBlock: 0,
-      postgres,
-      bell: new CommitBell(),
-    })
-    states = [chain.state, other]
-    doors = await Promise.all(
-      states.map((state) =>
-        openRpcApi({ urls: [node.url], stored: { state, postgres }, filters: appDatabase(postgres) }),
-      ),
-    )
-    await refresh()
-  })
-  afterAll(async () => {
-    await Promise.all(doors.map((door) => door.close()))
-    await node.close()
-    await chain.close()
-  })
+  ).result
 
-  const batches = (from: number, to: number): EncodedBatch[] =>
-    Array.from({ length: to - from + 1 }, (_, k) =>
-      decode(recorded.range({ from: from + k, to: from + k }), 'links'),
-    )
-  const refresh = () => Promise.all(states.map((state) => state.refresh()))
-  const grow = async (from: number, to: number) => {
-    await chain.append(batches(from, to))
-    await refresh()
-  }
-  const back = async (to: number) => {
-    await chain.revertTo(to)
-    await refresh()
-  }
-  let turn = 0
-  const call = (method: string, ...params: readonly unknown[]) => {
-    const door = doors[turn++ % doors.length]
-    if (!door) throw new Error('no door')
-    return door.call(method, ...params)
-  }
-  const keyOf = (log: Log) => `${log.blockHash} ${Number(log.blockNumber)} ${Number(log.logIndex)}`
-  /** Folds told logs: none twice, and only what was told is taken back. */
-  const fold = (seen: Map<string, Log>, told: readonly Log[]) => {
-    for (const log of told) {
-      expect(seen.has(keyOf(log))).toBe(log.removed)
-      if (log.removed) seen.delete(keyOf(log))
-      else seen.set(keyOf(log), log)
-    }
-  }
-  const logsOf = async (from: number, to: number, filter: object = {}): Promise<Log[]> =>
-    (
-      await call('eth_getLogs', {
-        ...filter,
-        fromBlock: `0x${from.toString(16)}`,
-        toBlock: `0x${to.toString(16)}`,
-      })
-    ).result
-  const sorted = (logs: Iterable<Log>) => [...logs].map(keyOf).sort()
-
+describe('filters, asked of two processes,', () => {
   test('tell each log once over two processes, through reorganizations and blocks that come back', async () => {
     const token = { address: '0x20c0000000000000000000000000000000000000' }
     const all = (await call('eth_newFilter', {})).result
@@ -169,7 +153,9 @@ describe('filters', () => {
     await refresh()
     expect((await late.call('eth_getFilterChanges', id)).result).toEqual([])
   })
+})
 
+describe('filters that end:', () => {
   test('of pending transactions live at one node, answered by any process, and end with it', async () => {
     const waiting = [`0x${'01'.repeat(32)}`]
     const made: string[] = []
@@ -256,7 +242,9 @@ describe('filters', () => {
     fold(seen, (await call('eth_getFilterChanges', shallow)).result)
     expect(sorted(seen.values())).toEqual(sorted(await logsOf(tip + 1, tip + 6)))
   })
+})
 
+describe('filters, while blocks come and are replaced,', () => {
   test('and lists wait for a block that comes in a moment, after which the node is asked', async () => {
     const { tip } = chain.state
     nodeHead = tip + 2
@@ -303,7 +291,9 @@ describe('filters', () => {
     const logs: Log[] = told.flatMap(({ result }) => result)
     expect(sorted(logs)).toEqual(sorted(await logsOf(tip + 1, tip + 5)))
   })
+})
 
+describe('filters of a caller', () => {
   test('are their caller’s alone, can be read whole, and end', async () => {
     const asked = { fromBlock: '0x10', toBlock: '0x20' }
     const { result: id } = await call('eth_newFilter', asked)
