@@ -1,6 +1,6 @@
 // Goal: the layout stays what ARCHITECTURE.md says it is.
 // Method: read the sources as text; no rule here is checked by the compiler or the linter.
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
 import { resultNames, withTables } from '../bench/results.ts'
@@ -222,6 +222,12 @@ test('nothing outside of the project is read, but by the extra suites', () => {
         .map(([literal]) => `${file}: ${literal}`),
     )
   expect(outside.filter((found) => !found.startsWith('test/tidy.test.ts'))).toEqual([])
+})
+
+test('suites that run in containers exist', () => {
+  const named = read('test/vitest.containers.config.ts').match(/test\/[\w/]+\.test\.ts/g) ?? []
+  expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([])
+  expect(named.length).toBeGreaterThan(0)
 })
 
 test('no source keeps unfinished places or skipped tests', () => {
