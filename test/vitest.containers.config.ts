@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config'
-import base from '../vitest.config.ts'
+import { shared } from './vitest.shared.ts'
 
 process.env['TEST_CONTAINERS'] = '1'
 
@@ -10,7 +10,8 @@ process.env['TEST_CONTAINERS'] = '1'
  */
 export default defineConfig({
   test: {
-    ...base.test,
+    ...shared,
+    provide: { breadth: 'few' },
     include: [
       'test/pipeline/chain.test.ts',
       'test/store/audit.test.ts',

@@ -12,7 +12,7 @@ import { type BalanceOracle, genesisTokens, readBalances } from '../store/suppor
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedCalls, totalSupply } from '../store/support/followers.ts'
 import { tokensAt } from '../store/support/tokenOracle.ts'
-import { few, fullTest } from '../support/breadth.ts'
+import { few, fullTest, onceDescribe } from '../support/breadth.ts'
 import { balanceRows, balancesOf, holderRows, holdersOf, isTip20 } from './support/balanceRows.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
@@ -312,7 +312,7 @@ describe('walks over balances while the chain moves', () => {
   })
 })
 
-describe('balances that are not known', () => {
+onceDescribe('balances that are not known', () => {
   test('while balances are not ready, those of tokens that a filter names are the node’s', async () => {
     const told = new Map([
       [alphaUsd, 7n],

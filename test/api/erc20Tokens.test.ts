@@ -19,7 +19,7 @@ import { readCalls, readRecording } from '../chain/recordings.ts'
 import { type BalanceOracle, readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedCalls } from '../store/support/followers.ts'
-import { fullTest } from '../support/breadth.ts'
+import { fullTest, onceDescribe } from '../support/breadth.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 
@@ -236,7 +236,7 @@ describe('ERC-20 tokens, by what nodes and operators say of them,', () => {
   })
 })
 
-describe('ERC-20 tokens on a Tempo chain', () => {
+onceDescribe('ERC-20 tokens on a Tempo chain', () => {
   test('are found by address beside standard tokens, and asked about once', async () => {
     const oracle = readBalances(recording)
     const api = await openChainApi()

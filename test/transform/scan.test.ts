@@ -17,7 +17,7 @@ import { BatchEncoder } from '#transform/encode/batchEncoder.ts'
 import type { ChainProfile } from '#transform/profile.ts'
 import { readTransfer } from '#transform/projections/scannedTransfer.ts'
 import { jsonPiece } from '../support/arbitrary.ts'
-import { isFull } from '../support/breadth.ts'
+import { isFull, onceTest } from '../support/breadth.ts'
 import { builtBlock } from '../support/builtBlock.ts'
 import { scanned } from '../support/scanned.ts'
 import { expectSameBatch } from './expectSameBatch.ts'
@@ -39,7 +39,7 @@ function expectSame(profile: ChainProfile, given: TestRange): void {
 }
 
 describe('recorded and real blocks', () => {
-  test('of the dev chain are scanned, to the bytes that parsing gives', () => {
+  onceTest('of the dev chain are scanned, to the bytes that parsing gives', () => {
     for (const given of recordedRanges('tempo-dev-2k', 100)) expectSame(devProfile, given)
   })
 
