@@ -1,6 +1,6 @@
 // Goal: the layout stays what ARCHITECTURE.md says it is.
 // Method: read the sources as text; no rule here is checked by the compiler or the linter.
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
 import { resultNames, withTables } from '../bench/results.ts'
@@ -250,6 +250,12 @@ test('nothing outside of the project is read, but by the extra suites', () => {
   expect(outside.filter((found) => !found.startsWith('test/tidy.test.ts'))).toEqual([])
 })
 
+test('suites that run in containers exist', () => {
+  const named = read('test/vitest.containers.config.ts').match(/test\/[\w/]+\.test\.ts/g) ?? []
+  expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([])
+  expect(named.length).toBeGreaterThan(0)
+})
+
 test('no source keeps unfinished places or skipped tests', () => {
   const unfinished = /\b(TODO|FIXME|XXX|HACK)\b|not implemented|\b(it|test|describe)\.(skip|only|todo)\b/
   const files = glob('**/*.ts').filter((file) => file !== 'test/tidy.test.ts')
@@ -282,6 +288,27 @@ test('no file is too long to find one’s way in', () => {
   const long = glob('**/*.ts').filter((file) => read(file).split('\n').length > 400)
   expect(long).toEqual([])
 })
+
+test('no function of a test, nor a `describe`, is longer than 150 lines', () => {
+  expect(
+    glob('**/*.ts')
+      .filter(ofTests)
+      .flatMap((file) => longFunctions(file, 150)),
+  ).toEqual([])
+})
+
+const ofTests = (file: string) => isTest(file) || /^(test|bench)\//.test(file)
+
+/** `file:line` of each function of more lines; the formatter puts its ends under each other. */
+function longFunctions(file: string, linesMax: number): string[] {
+  const lines = read(file).split('\n')
+  return lines.flatMap((line, start) => {
+    const indent = line.match(/^( *)(?:.*=>|.*\)(?:: [^=]+)?) \{$/)?.[1]
+    if (indent === undefined) return []
+    const end = lines.findIndex((other, index) => index > start && other.startsWith(`${indent}}`))
+    return end - start + 1 > linesMax ? [`${file}:${start + 1}`] : []
+  })
+}
 
 function isAllowed(file: string, target: string): boolean {
   if (isLeaf(target)) return true

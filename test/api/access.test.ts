@@ -103,12 +103,12 @@ async function ask(server: RunningServer, path: string, headers: Record<string, 
   }
 }
 
-describe('keys of a guarded service', () => {
-  let server: RunningServer
-  beforeAll(async () => {
-    server = await serve(guarded)
-  })
+let server: RunningServer
+beforeAll(async () => {
+  server = await serve(guarded)
+})
 
+describe('keys of a guarded service', () => {
   test('a key is taken in each of its places, and the first place present decides', async () => {
     const { token } = await makeKey()
     const bearer = { authorization: `Bearer ${token}` }
@@ -192,7 +192,9 @@ describe('keys of a guarded service', () => {
     // The clock of this service moves: ten answers may take more than one second.
     expect(lookUps - before).toBeLessThanOrEqual(3)
   })
+})
 
+describe('strangers and quotas of a guarded service', () => {
   test('strangers read until their quota is spent; then they are told when to come back', async () => {
     const from = { 'x-forwarded-for': '2001:db8:0:1201::1' }
     const neighbour = { 'x-forwarded-for': '2001:db8:0:12ff::1' }

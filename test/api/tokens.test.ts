@@ -29,33 +29,33 @@ const curatedTokens: CuratedTokens = {
   find: (_chainId, token) => curated.find((entry) => entry.address === token),
 }
 
-describe('tokens', () => {
-  let api: ChainApi
-  let check: ResponseCheck
-  let tokens: ReadonlyMap<string, OracleToken>
-  /** Creations newest first; tokens of genesis are the oldest. */
-  let order: string[]
+let api: ChainApi
+let check: ResponseCheck
+let tokens: ReadonlyMap<string, OracleToken>
+/** Creations newest first; tokens of genesis are the oldest. */
+let order: string[]
 
-  beforeAll(async () => {
-    tokens = tokensAt(recording, lastBlock)
-    order = [...[...tokens.keys()].toReversed(), ...genesisTokens.toReversed()]
-    api = await openChainApi({ services: { curatedTokens } })
-    await api.append(recordedBatches(recording, 10))
-    await followersOf(api.store, {
-      callContracts: recordedCalls(recording, readBalances(recording)),
-    }).settle()
-    check = await responseCheck(api)
-  })
-  afterAll(() => api.close())
+beforeAll(async () => {
+  tokens = tokensAt(recording, lastBlock)
+  order = [...[...tokens.keys()].toReversed(), ...genesisTokens.toReversed()]
+  api = await openChainApi({ services: { curatedTokens } })
+  await api.append(recordedBatches(recording, 10))
+  await followersOf(api.store, {
+    callContracts: recordedCalls(recording, readBalances(recording)),
+  }).settle()
+  check = await responseCheck(api)
+})
+afterAll(() => api.close())
 
-  const addressesOf = (rows: readonly { address: string }[]) => rows.map((row) => row.address)
-  const get = async (path: string, template = '/v1/tokens') => {
-    const answer = await api.get(path)
-    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-    expect(check(template, answer)).toEqual([])
-    return answer.body
-  }
+const addressesOf = (rows: readonly { address: string }[]) => rows.map((row) => row.address)
+const get = async (path: string, template = '/v1/tokens') => {
+  const answer = await api.get(path)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  expect(check(template, answer)).toEqual([])
+  return answer.body
+}
 
+describe('tokens, listed and alone', () => {
   test('they come by creation, newest or oldest first, page after page', async () => {
     expect(addressesOf(await walk(api, '/v1/tokens?limit=5'))).toEqual(order)
     expect(addressesOf(await walk(api, '/v1/tokens?limit=5&order=asc'))).toEqual(order.toReversed())
@@ -97,7 +97,9 @@ describe('tokens', () => {
     const shouted = await api.get(`/v1/tokens/${pathUsd.toUpperCase()}`)
     expect([shouted.status, shouted.body.address]).toEqual([200, pathUsd])
   })
+})
 
+describe('filters of tokens', () => {
   test('`verified` lists the operator’s tokens in their order, or all others', async () => {
     expect(addressesOf((await get('/v1/tokens?verified=true')).data)).toEqual([betaUsd, pathUsd])
     expect(addressesOf(await walk(api, '/v1/tokens?verified=false&limit=5'))).toEqual(
