@@ -5,11 +5,13 @@ import { createHash } from 'node:crypto'
 import type { DeclaredContracts } from '#api/services.ts'
 import { messageOf } from '#errors.ts'
 import type { Readers } from '#local/engines/connection.ts'
+import { runBehindOthers } from '#local/engines/priority.ts'
 import { ClickHouseUserQueryEngine } from '#query/clickhouse/ClickHouseUserQueryEngine.ts'
 import { prepareReaderUser } from '#query/clickhouse/readerUser.ts'
 import { bindDecoded } from '#query/decoded/bindDecoded.ts'
 import { readSignatures } from '#query/decoded/decodedTable.ts'
 import { findIndexedCountIn } from '#query/decoded/findIndexedCount.ts'
+import { memoryNote, readMemoryLimit } from '#query/postgres/memoryLimit.ts'
 import { PostgresUserQueryEngine } from '#query/postgres/PostgresUserQueryEngine.ts'
 import { prepareReaderRole, readerRoleName } from '#query/postgres/roles.ts'
 import { relationsOf } from '#query/relations/views.ts'
@@ -29,6 +31,8 @@ export interface QueryEngines {
   readonly clickhouse: ClickHouseUserQueryEngine
   /** The logins they run under, for an operator's own psql and curl. */
   readonly readers: Readers
+  /** What an operator should know of them. */
+  readonly notes: readonly string[]
 }
 
 /**
@@ -57,10 +61,14 @@ export async function openQueryEngines(
     }
   const url = await preparePostgresReader(engines, chains, secrets)
   const clickhouseReader = await prepareClickHouseReader(engines, chains, secrets)
+  const memory = memoryNote(await readMemoryLimit(engines.postgres.pool))
+  if (memory !== null) log.warn({}, memory)
   return {
     postgres: new PostgresUserQueryEngine({
       url,
       catalogOf: catalogOf(postgresCatalog),
+      // A server of one's own decides for itself who goes first.
+      behind: engines.embedded.postgres ? runBehindOthers : undefined,
       clock,
       log,
     }),
@@ -74,6 +82,7 @@ export async function openQueryEngines(
       postgresUrl: url,
       clickhouse: clickhouseReader,
     },
+    notes: memory === null ? [] : [memory],
   }
 }
 

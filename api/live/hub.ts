@@ -9,7 +9,7 @@ import { everybody, Slots } from '#query/slots.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { anonymous, type Caller, partyOf } from '../http/access.ts'
+import { anonymous, type Caller, isStranger, partyOf } from '../http/access.ts'
 import { ApiError } from '../http/errors.ts'
 import { SharedReads } from '../http/sharedReads.ts'
 import type { EventStream } from '../http/sse.ts'
@@ -280,8 +280,9 @@ export class LiveHub {
     slots = this.#slots,
   ): Promise<QueryResult> {
     const { engine, chainId, sql, signatures, limit, timeoutMs } = request
-    const asked: QueryRequest = { chainId, sql, signatures, limit, timeoutMs, blocks, signal }
     // A query that many watch is the one's that began it.
+    const behind = isStranger(request.caller)
+    const asked: QueryRequest = { chainId, sql, signatures, limit, timeoutMs, blocks, signal, behind }
     const party = partyOf(request.caller)
     return slots[engine].run(() => this.#options.engines[engine].run(asked), signal, party)
   }

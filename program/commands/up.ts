@@ -146,7 +146,10 @@ async function serve(
     postgres,
     runtime,
     local: localIds(program.reachable),
-    notes: [accessNote(config.access), ...program.notes, ...secretNotes, ...(webhooks?.notes ?? [])],
+    notes: [
+      accessNote(config.access),
+      ...[program.notes, secretNotes, sql.notes, webhooks?.notes ?? []].flat(),
+    ],
     parityOf: ({ state }) => parityStatusOf(parity, state.chainId),
     alarms: alarms.watch,
     webhooks: webhooks?.watch ?? null,

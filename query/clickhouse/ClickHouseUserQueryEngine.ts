@@ -1,8 +1,7 @@
 /** Analysts' SQL on ClickHouse: the gate, a slot, then the restricted reader. */
 
 import type { Clock } from '#runtime.ts'
-import { Exports } from '../exports/Exports.ts'
-import { isExport } from '../limits.ts'
+import { QueryTurns } from '../QueryTurns.ts'
 import { type CatalogOf, restrictCatalog } from '../relations.ts'
 import {
   collectResult,
@@ -13,7 +12,7 @@ import {
   type SqlValue,
   type UserQueryEngine,
 } from '../result.ts'
-import { clickhouseSlots, exportSlots, type SlotLimits, Slots } from '../slots.ts'
+import { clickhouseSlots, exportSlots, type SlotLimits } from '../slots.ts'
 import { assertNoneOpen, clickhouseProbes, findOpenWalls } from '../walls.ts'
 import { withPlaces } from '../words/failurePlaces.ts'
 import { ClickHouseReader } from './ClickHouseReader.ts'
@@ -41,15 +40,13 @@ export class ClickHouseUserQueryEngine implements UserQueryEngine {
   readonly engine = 'clickhouse'
   readonly #catalogOf: ClickHouseUserQueryOptions['catalogOf']
   readonly #reader: ClickHouseReader
-  readonly #slots: Slots
-  readonly #exports: Exports
+  readonly #turns: QueryTurns
   /** Probes of the last check that were let through; none may be for a query to run. */
   #openWalls: readonly string[] = []
 
   constructor({ catalogOf, slots = clickhouseSlots, ...access }: ClickHouseUserQueryOptions) {
     this.#catalogOf = catalogOf
-    this.#slots = new Slots(slots, access.clock)
-    this.#exports = new Exports(access.clock)
+    this.#turns = new QueryTurns(slots, access.clock)
     this.#reader = new ClickHouseReader({ ...access, connectionsMax: slots.running + exportSlots.running })
   }
 
@@ -70,10 +67,8 @@ export class ClickHouseUserQueryEngine implements UserQueryEngine {
 
   async *stream(request: QueryRequest): AsyncGenerator<ResultEvent, void, undefined> {
     const statement = await this.#gate(request)
-    const { signal: asked, party } = request
     const read = (signal: AbortSignal) => this.#reader.stream(statement, { ...request, signal })
-    const slots = isExport(request.limit) ? this.#exports : this.#slots
-    yield* withPlaces(request.sql, slots.hold(read, asked, party))
+    yield* withPlaces(request.sql, this.#turns.hold(request, read))
   }
 
   async explain(request: QueryRequest): Promise<QueryPlan> {
@@ -81,16 +76,12 @@ export class ClickHouseUserQueryEngine implements UserQueryEngine {
     const send = async (text: string, columns: ClickHouseStatement['columns']) =>
       (await this.#reader.execute({ sql: text, relations, columns }, { ...request, limit: PLAN_ROWS_MAX }))
         .rows
-    return await this.#slots.run(
-      async () => {
-        const lines = await send(`EXPLAIN json = 1, header = 1, indexes = 1 ${sql}`, planColumns)
-        const sizes = await send(`EXPLAIN ESTIMATE ${sql}`, sizeColumns)
-        const plan: SqlValue = JSON.parse(lines.map(([line]) => line).join('\n'))
-        return { engine: 'clickhouse', relations, plan, estimate: estimatePlan(plan, sizes) }
-      },
-      request.signal,
-      request.party,
-    )
+    return await this.#turns.run(request, async () => {
+      const lines = await send(`EXPLAIN json = 1, header = 1, indexes = 1 ${sql}`, planColumns)
+      const sizes = await send(`EXPLAIN ESTIMATE ${sql}`, sizeColumns)
+      const plan: SqlValue = JSON.parse(lines.map(([line]) => line).join('\n'))
+      return { engine: 'clickhouse', relations, plan, estimate: estimatePlan(plan, sizes) }
+    })
   }
 
   async #gate(request: QueryRequest): Promise<ClickHouseStatement> {

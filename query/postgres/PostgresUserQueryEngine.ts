@@ -2,8 +2,7 @@
 
 import type { Clock } from '#runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { Exports } from '../exports/Exports.ts'
-import { isExport } from '../limits.ts'
+import { QueryTurns } from '../QueryTurns.ts'
 import type { CatalogOf } from '../relations.ts'
 import {
   collectResult,
@@ -13,13 +12,13 @@ import {
   type ResultEvent,
   type UserQueryEngine,
 } from '../result.ts'
-import { exportSlots, postgresSlots, type SlotLimits, Slots } from '../slots.ts'
+import { exportSlots, postgresSlots, type SlotLimits } from '../slots.ts'
 import { assertNoneOpen, findOpenWalls, postgresProbes } from '../walls.ts'
 import { withPlaces } from '../words/failurePlaces.ts'
 import { CheckedStatements } from './CheckedStatements.ts'
 import { estimatePlan, tableSizesSql } from './estimatePlan.ts'
 import { loadPostgresGrammar } from './gate.ts'
-import { type BoundStatement, PostgresReader } from './PostgresReader.ts'
+import { type BoundStatement, PostgresReader, type PostgresReaderOptions } from './PostgresReader.ts'
 
 export interface PostgresUserQueryOptions {
   /** Logs in as the restricted reader (roles.ts). */
@@ -29,6 +28,7 @@ export interface PostgresUserQueryOptions {
    * signature
    */
   readonly catalogOf: CatalogOf
+  readonly behind?: PostgresReaderOptions['behind']
   readonly clock: Clock
   readonly log: Logger
   readonly slots?: SlotLimits
@@ -38,19 +38,18 @@ export class PostgresUserQueryEngine implements UserQueryEngine {
   readonly engine = 'postgres'
   readonly #catalogOf: PostgresUserQueryOptions['catalogOf']
   readonly #reader: PostgresReader
-  readonly #slots: Slots
-  readonly #exports: Exports
+  readonly #turns: QueryTurns
   readonly #checked = new CheckedStatements()
   /** Probes of the last check that were let through; none may be for a query to run. */
   #openWalls: readonly string[] = []
 
-  constructor({ url, catalogOf, clock, log, slots = postgresSlots }: PostgresUserQueryOptions) {
+  constructor({ url, catalogOf, behind, clock, log, slots = postgresSlots }: PostgresUserQueryOptions) {
     this.#catalogOf = catalogOf
-    this.#slots = new Slots(slots, clock)
-    this.#exports = new Exports(clock)
+    this.#turns = new QueryTurns(slots, clock)
     this.#reader = new PostgresReader({
       url,
       connectionsMax: slots.running + exportSlots.running,
+      behind,
       clock,
       log,
     })
@@ -73,27 +72,21 @@ export class PostgresUserQueryEngine implements UserQueryEngine {
 
   async *stream(request: QueryRequest): AsyncGenerator<ResultEvent, void, undefined> {
     const statement = await this.#gate(request)
-    const { signal: asked, party } = request
     const read = (signal: AbortSignal) => this.#reader.stream(statement, { ...request, signal })
-    const slots = isExport(request.limit) ? this.#exports : this.#slots
-    yield* withPlaces(request.sql, slots.hold(read, asked, party))
+    yield* withPlaces(request.sql, this.#turns.hold(request, read))
   }
 
   async explain(request: QueryRequest): Promise<QueryPlan> {
     const statement = await this.#gate(request)
     const { sql, relations } = statement
-    return await this.#slots.run(
-      async () => {
-        const explained = { relations, values: statement.values ?? [], sql: `EXPLAIN (FORMAT JSON) ${sql}` }
-        const [plan] = (await this.#reader.execute(explained, request)).rows[0] ?? []
-        const sizing = { sql: tableSizesSql(request.chainId), relations }
-        const sizes = (await this.#reader.execute(sizing, request)).rows
-        const tree = plan ?? null
-        return { engine: 'postgres', relations, plan: tree, estimate: estimatePlan(tree, sizes) }
-      },
-      request.signal,
-      request.party,
-    )
+    return await this.#turns.run(request, async () => {
+      const explained = { relations, values: statement.values ?? [], sql: `EXPLAIN (FORMAT JSON) ${sql}` }
+      const [plan] = (await this.#reader.execute(explained, request)).rows[0] ?? []
+      const sizing = { sql: tableSizesSql(request.chainId), relations }
+      const sizes = (await this.#reader.execute(sizing, request)).rows
+      const tree = plan ?? null
+      return { engine: 'postgres', relations, plan: tree, estimate: estimatePlan(tree, sizes) }
+    })
   }
 
   async #gate({ chainId, sql, signatures = [], blocks, limit }: QueryRequest): Promise<BoundStatement> {

@@ -3,7 +3,7 @@
 import { SIGNATURE_CHARACTERS_MAX, SIGNATURES_MAX, signatureExample } from '#query/decoded/signature.ts'
 import { EXPORT_MS_MAX, EXPORT_ROWS_MAX, isExport, QUERY_MS_MAX, ROWS_MAX } from '#query/limits.ts'
 import { SQL_BYTES_MAX, sqlExample } from '#query/text.ts'
-import { partyOf } from '../../http/access.ts'
+import { type Caller, isStranger, partyOf } from '../../http/access.ts'
 import type { RawAnswer } from '../../http/answer.ts'
 import type { CacheClass } from '../../http/cache.ts'
 import { notValid } from '../../http/endpoint.ts'
@@ -185,7 +185,7 @@ export const queryIndexerEndpoint = rawEndpoint({
     const { sql, signature: signatures, engine, live, limit, maxCost } = filters
     const format = filters.format ?? acceptedFormat(headers.accept)
     const timeoutMs = timeoutOf(filters.timeout_ms, limit, live === 'false' ? format : null, 'query')
-    const query = { chainId, sql, signatures, engine, limit, timeoutMs, maxCost, party: partyOf(caller) }
+    const query = { chainId, sql, signatures, engine, limit, timeoutMs, maxCost, ...sharesOf(caller) }
     return live === 'false'
       ? wholeAnswer(query, format, signal, services, 'feed')
       : streamAnswer({ ...query, caller, live }, readLastEventId(headers), signal, services)
@@ -222,7 +222,7 @@ export const postIndexerQueryEndpoint = rawEndpoint({
       limit,
       timeoutMs: timeoutOf(body.timeout_ms, limit, live === false ? format : null, 'body'),
       maxCost: body.maxCost,
-      party: partyOf(caller),
+      ...sharesOf(caller),
     }
     if (live !== false && body.format) throw bodyProblem('format', 'a live query is a stream of events')
     return live === false
@@ -272,6 +272,9 @@ function timeoutOf(
 
 type AskedLive = 'true' | 'snapshot'
 
+/** Whose slots a query takes, and how many of them. */
+const sharesOf = (caller: Caller) => ({ party: partyOf(caller), behind: isStranger(caller) })
+
 const modes = new LiveModes()
 
 async function wholeAnswer(
@@ -282,8 +285,8 @@ async function wholeAnswer(
   cache: CacheClass,
 ): Promise<RawAnswer> {
   const { blocks, horizon } = visibleBlocks(query, services)
-  const { chainId, sql, signatures, limit, timeoutMs, party } = query
-  const request = { chainId, sql, signatures, limit, timeoutMs, blocks, signal, party }
+  const { chainId, sql, signatures, limit, timeoutMs, party, behind } = query
+  const request = { chainId, sql, signatures, limit, timeoutMs, blocks, signal, party, behind }
   const engine = services.sql[query.engine]
   return publicly(async () => {
     await assertCost(query.maxCost, engine, request)
@@ -298,7 +301,7 @@ async function streamAnswer(
   services: IndexerServices,
 ): Promise<RawAnswer> {
   const { live, sql } = services
-  const { maxCost, party: _, live: asked, ...question } = query
+  const { maxCost, party: _, behind: __, live: asked, ...question } = query
   const request = await publicly(async () => {
     // Rows of new blocks are asked for; a query that they do not continue is told whole.
     const mode = asked === 'true' ? await modes.of(query.engine, query.sql) : asked

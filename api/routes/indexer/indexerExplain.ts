@@ -9,6 +9,7 @@ import { ROWS_MAX } from '#query/limits.ts'
 import { priceOf } from '#query/price.ts'
 import type { QueryPlan } from '#query/result.ts'
 import { SQL_BYTES_MAX, sqlExample } from '#query/text.ts'
+import { isStranger, partyOf } from '../../http/access.ts'
 import { command } from '../../http/endpoint.ts'
 import * as s from '../../http/schema.ts'
 import {
@@ -72,7 +73,11 @@ export const explainIndexerQueryEndpoint = command({
     const { sql, engine = 'postgres', limit = ROWS_MAX, signature: signatures = [] } = body
     const chainId = bodyChain(body.chainId, services, caller)
     const { blocks } = visibleBlocks({ engine, chainId }, services)
-    const request = { chainId, sql, signatures, limit, timeoutMs: TIMEOUT_MS_DEFAULT, blocks, signal }
+    const shares = { party: partyOf(caller), behind: isStranger(caller) }
+    const request = {
+      ...{ chainId, sql, signatures, limit, timeoutMs: TIMEOUT_MS_DEFAULT, blocks, signal },
+      ...shares,
+    }
     return publicly(() => services.sql[engine].explain(request))
   },
   present: ({ engine, relations, plan, estimate }: QueryPlan) => ({
