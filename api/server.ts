@@ -22,6 +22,7 @@ import { BODY_BYTES_MAX_DEFAULT, type Endpoint } from './http/endpoint.ts'
 import { sendError, sendParserError } from './http/errorReply.ts'
 import { ApiError } from './http/errors.ts'
 import type { Freshness } from './http/freshness.ts'
+import { Guests } from './http/guests.ts'
 import { everyOrigin, fixedHeaders, originHeaders, preflightHeaders } from './http/headers.ts'
 import { assertDepth, assertWellFormed } from './http/json.ts'
 import type { OutgoingPost } from './http/openapi.ts'
@@ -82,11 +83,13 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
   const table = new RouteTable()
   const deadlines = new Deadlines(clock)
   const turns = new Turns(clock, options.turns)
+  const guests = new Guests(clock)
   const paging = { keys: options.cursorKeys }
 
   app.decorateRequest('startedMs', 0)
   app.decorateRequest('streamsSinceMs', null)
   app.decorateRequest('identified', null)
+  app.decorateRequest('deadline', null)
   readOnlyJson(app)
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, log))
   app.setNotFoundHandler((request, reply) => sendError(unrouted(request, table), request, reply, log))
@@ -117,7 +120,7 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
   const { readExamples = async () => ({}), posts = {} } = options
   const document = documentEndpoint(options.endpoints, options.chains, readExamples, posts)
   for (const endpoint of [...options.endpoints, document]) {
-    addRoute(app, endpoint, { ...options, access, freshness, paging, deadlines, turns })
+    addRoute(app, endpoint, { ...options, access, freshness, paging, deadlines, turns, guests })
   }
   addReference(app, { clock })
   app.options('*', (request, reply) => {
@@ -285,7 +288,11 @@ function observe(
   if (streamsSinceMs === null) metrics.httpSeconds.labels(route, `${status}`).observe(seconds)
   const { identified } = request
   if (identified)
-    access.answered?.(identified.caller, identified.rule, { route, status, durationMs: seconds * 1000 })
+    access.answered?.(identified.caller, identified.rule, {
+      ...{ route, status, durationMs: seconds * 1000 },
+      isAdmitted: identified.isAdmitted,
+      bodyBytes: Number(request.headers['content-length'] ?? 0),
+    })
   // The pattern, never the URL: a query string can hold a key.
   log.debug({ requestId: request.id, method: request.method, route, status, seconds }, 'answered')
 }

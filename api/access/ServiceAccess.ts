@@ -6,14 +6,14 @@
 import { MillraceError } from '#errors.ts'
 import type { Clock } from '#runtime.ts'
 import type { ApiKey } from '#store/app/keys.ts'
-import type { Access, AccessRequest, AccessRule, Admission, Caller } from '../http/access.ts'
+import type { Access, AccessRequest, AccessRule, Admission, Answered, Caller } from '../http/access.ts'
 import { ApiError } from '../http/errors.ts'
 import { type CountedCaller, KeyCaller, operator, person, stranger } from './callers.ts'
 import { addressGroup, isLoopback } from './clientAddress.ts'
 import { type Credential, credentialOf } from './credential.ts'
 import { cameThroughProxy, isFromForeignPage, refusalAtDoor } from './door.ts'
 import { overQuota, type Refused } from './overQuota.ts'
-import type { Quotas } from './Quotas.ts'
+import type { Quota, Quotas } from './Quotas.ts'
 import { everyScope } from './scopes.ts'
 import type { AccessSettings } from './settings.ts'
 import { allowedOrigin, foreignPage, isOwnOrigin } from './site.ts'
@@ -64,7 +64,10 @@ export class ServiceAccess implements Access {
   constructor(options: ServiceAccessOptions) {
     const { settings, credentials, defaults, clock } = options
     this.#options = options
-    this.answered = options.answered ?? (() => {})
+    this.answered = (caller, rule, answered) => {
+      this.#countRefusal(caller, answered)
+      options.answered?.(caller, rule, answered)
+    }
     this.#operator = operator(defaults)
     const isSecure = settings.mode === 'guarded' && settings.publicUrl?.protocol === 'https:'
     this.headers = isSecure ? { 'strict-transport-security': `max-age=${HSTS_SECONDS}` } : {}
@@ -104,12 +107,7 @@ export class ServiceAccess implements Access {
     units: number,
   ): Admission | Promise<Admission> {
     const { settings, quotas } = this.#options
-    const isCounted = settings.mode === 'guarded' || rule.perMinute !== undefined
-    if (rule.scope === null || !isCounted || caller.kind === 'operator') return admittedUncounted
-    const counted =
-      rule.perMinute === undefined
-        ? caller.quotasOf(rule.scope, remoteAddress, settings.quotas)
-        : [{ subject: `${caller.id}:${rule.scope}`, limit: rule.perMinute }]
+    const counted = this.#quotasOf(caller, remoteAddress, rule)
     if (counted.length === 0) return admittedUncounted
     const taken = quotas.take(counted, units)
     const facts = { caller, rule, units, sizes: settings.quotas }
@@ -119,6 +117,30 @@ export class ServiceAccess implements Access {
       (late) => admissionOf({ ...facts, taken: late }),
       rule.opensUncounted ? uncounted : unavailable,
     )
+  }
+
+  assertLeft(caller: CountedCaller, { remoteAddress }: AccessRequest, rule: AccessRule): void {
+    for (const each of [rule, refusals]) {
+      const taken = this.#options.quotas.spentOf(this.#quotasOf(caller, remoteAddress, each))
+      if (taken) admissionOf({ taken, caller, rule: each, units: 1, sizes: this.#options.settings.quotas })
+    }
+  }
+
+  /** Empty where nothing is counted. */
+  #quotasOf(caller: CountedCaller, remoteAddress: string, rule: AccessRule): readonly Quota[] {
+    const { mode, quotas } = this.#options.settings
+    if (rule.scope === null || caller.kind === 'operator') return []
+    if (rule.perMinute !== undefined) return quotaApart(caller, rule, rule.perMinute)
+    return mode === 'guarded' ? caller.quotasOf(rule.scope, remoteAddress, quotas) : []
+  }
+
+  /** Looking at what is refused costs something too: at a body, at parameters. */
+  #countRefusal(caller: Caller, { status, isAdmitted, bodyBytes }: Answered): void {
+    if (isAdmitted || !costlyRefusals.has(status) || caller.kind === 'operator') return
+    const counted = quotaApart(caller, refusals, REFUSALS_PER_MINUTE)
+    const units = 1 + Math.floor(bodyBytes / REFUSED_UNIT_BYTES)
+    // What cannot be counted now was answered already.
+    void Promise.resolve(this.#options.quotas.take(counted, units)).catch(() => {})
   }
 
   /** A sign-out here is felt here at once. */
@@ -177,6 +199,26 @@ export class ServiceAccess implements Access {
   #tokenOf(digest: string): string {
     return this.#tokens.get(digest) ?? ''
   }
+}
+
+/** Refused requests of one caller in a minute, on every kind of service. */
+const REFUSALS_PER_MINUTE = 1_200
+const refusals: AccessRule = {
+  who: 'anyone',
+  scope: 'refused',
+  payable: false,
+  perMinute: REFUSALS_PER_MINUTE,
+  strangersPerMinute: 120,
+}
+/** Statuses of requests that were read before they were refused. */
+const costlyRefusals: ReadonlySet<number> = new Set([400, 413, 422])
+/** Each so many bytes of a refused body count as one more. */
+const REFUSED_UNIT_BYTES = 64 * 1_024
+
+/** The one quota of a rule that has its own. */
+const quotaApart = (caller: Caller, rule: AccessRule, perMinute: number): readonly Quota[] => {
+  const limit = caller.kind === 'anonymous' ? (rule.strangersPerMinute ?? perMinute) : perMinute
+  return [{ subject: `${caller.id}:${rule.scope}`, limit }]
 }
 
 const admittedUncounted: Admission = { kind: 'admitted', headers: {} }

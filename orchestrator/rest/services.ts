@@ -1,6 +1,5 @@
 /** GET /v1/services and GET /v1/services/{serviceId}. */
 
-import { open } from '#api/http/access.ts'
 import { endpoint, notValid } from '#api/http/endpoint.ts'
 import { listEndpoint } from '#api/http/listEndpoint.ts'
 import type { PageRules } from '#api/http/pagination.ts'
@@ -8,6 +7,7 @@ import * as p from '#api/http/parameter.ts'
 import * as s from '#api/http/schema.ts'
 import { listServices } from '#store/app/catalogReads.ts'
 import { pageOf } from '#store/read/lists/page.ts'
+import { catalogReads } from '../allowance.ts'
 import { looksLikeSchema } from '../catalog/description.ts'
 import {
   type CatalogService,
@@ -30,7 +30,7 @@ export const describeServiceEndpoint = endpoint({
   description: 'Free. `method` and `path` together select one endpoint, by the template that search gives.',
   tag: 'Services',
   chain: 'none',
-  access: open,
+  access: catalogReads,
   params: { serviceId },
   filters: {
     method: p.described(p.oneOf(...methods), 'With `path`: of one endpoint.'),
@@ -64,7 +64,7 @@ export const listServicesEndpoint = listEndpoint({
   summary: 'All services of the catalog, by id, without their endpoints.',
   tag: 'Services',
   chain: 'none',
-  access: open,
+  access: catalogReads,
   pages,
   cache: 'metadata',
   item: s.named('ServiceSummary', {
