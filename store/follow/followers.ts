@@ -62,8 +62,9 @@ export interface OpenFollowersOptions extends Omit<FollowersOptions, 'chainId'> 
 /** The driver of a chain's followers; `run` moves them. */
 export function openFollowers(options: OpenFollowersOptions): FollowerDriver {
   const { state, postgres, fence, runtime, log } = options
-  const { schema, startBlock, bell } = state
+  const { schema, startBlock, bell, stopped } = state
   const { clock, failpoint } = runtime
   const followers = createFollowers({ ...options, chainId: state.chainId })
-  return new FollowerDriver({ postgres, schema, startBlock, fence, followers, bell, clock, failpoint, log })
+  const chain = { postgres, schema, startBlock, fence }
+  return new FollowerDriver({ ...chain, followers, bell, stopped, clock, failpoint, log })
 }

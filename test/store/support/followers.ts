@@ -34,6 +34,7 @@ export interface TestFollowersOptions {
   readonly fence?: bigint
   readonly startBlock?: number
   readonly clock?: Clock
+  readonly stopped?: Set<string>
 }
 
 export function followersOf(
@@ -53,6 +54,7 @@ export function followersOf(
     fence: options.fence ?? 1n,
     followers,
     bell: new CommitBell(),
+    ...(options.stopped && { stopped: options.stopped }),
     clock: options.clock ?? systemRuntime().clock,
     failpoint,
     log: silentLogger,
