@@ -65,6 +65,7 @@ export const listServicesEndpoint = listEndpoint({
   tag: 'Services',
   chain: 'none',
   access: catalogReads,
+  errors: ['rate_limit_exceeded'],
   pages,
   cache: 'metadata',
   item: s.named('ServiceSummary', {

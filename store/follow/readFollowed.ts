@@ -173,7 +173,7 @@ function placeOf(row: PlaceRow | undefined): Place {
  * One row: the first follower that is not current, the block the last one stands at, and the one that
  * all have taken in. A follower is current when it is whole (nothing in it was taken back, nothing is
  * missing), and it holds what readers could see (up to `target`, a parameter), unless that was taken
- * back since.
+ * back since. OFFSET 0 has what a whole one takes looked up once for each.
  */
 function placeSql(schema: string, followed: readonly Followed[], target: string): string {
   const [followers, coverage, lanes] = ['followers', 'coverage', 'lanes'].map((table) =>
@@ -192,7 +192,7 @@ function placeSql(schema: string, followed: readonly Followed[], target: string)
       LEFT JOIN ${coverage} AS c ON c.store = 'postgres' AND c.projection = f.name AND c.version = f.version
       CROSS JOIN LATERAL (SELECT coalesce(upper(blocks) - 1, -1) AS tip) AS held
       CROSS JOIN LATERAL (SELECT tip >= 0 AND (completed OR NOT completes)
-        AND (${revertedFromSql(schema, 'f.seq')}) <= tip IS NOT TRUE AS is_whole) AS state) AS each_follower`
+        AND (${revertedFromSql(schema, 'f.seq')}) <= tip IS NOT TRUE AS is_whole OFFSET 0) AS state) AS each_follower`
 }
 
 /** A follower has not taken in yet what a read needs. */
