@@ -3,8 +3,7 @@
 // that grows and is reorganized; the oracle folds what was told and compares it with the chain.
 
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import type { BlockRef } from '#primitives.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { appDatabase } from '#store/app/database.ts'
 import { removeIdleFilters } from '#store/app/rpcFilters.ts'
 import { ChainState } from '#store/ledger/chainState.ts'
@@ -14,7 +13,7 @@ import { type FakeNode, startNode } from '../ingest/support/proxyNode.ts'
 import { decode } from '../store/support/chainStore.ts'
 import { loadRecordedChain, type RecordedChain } from '../support/recordedChain.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
-import { door, node, openRpcApi, plainNode, type RpcApi } from './support/rpcApi.ts'
+import { openRpcApi, plainNode, type RpcApi } from './support/rpcApi.ts'
 
 interface Log {
   readonly blockNumber: string
@@ -395,72 +394,5 @@ describe('filters', () => {
     const made = await Promise.all(Array.from({ length: 100 }, () => call('eth_newBlockFilter')))
     expect(made.filter(({ error }) => error?.code === -32005).length).toBeGreaterThan(0)
     expect((await call('eth_newBlockFilter')).error.code).toBe(-32005)
-  })
-})
-
-describe('filters that begin before anything is held', () => {
-  const headFrom = 41
-  const nodeHead = 60
-
-  /** A chain whose history is not indexed, and a node that is far ahead of what is held. */
-  async function open() {
-    const recorded = await loadRecordedChain('tempo-dev-2k', nodeHead, 20)
-    const refs = Array.from({ length: nodeHead + 1 }, (_, number) => recorded.refAt(number))
-    let head = nodeHead
-    const chain = await openChainApi({ headFrom })
-    onTestFinished(() => chain.close())
-    const far = await node({
-      call: plainNode(
-        () => head,
-        ({ method, params: [number] }) =>
-          method === 'eth_getBlockByNumber'
-            ? { result: told(refs.at(number === 'latest' ? head : Number(number))) }
-            : undefined,
-      ),
-    })
-    const { postgres } = chain.store
-    const stored = { state: chain.state, postgres }
-    const { call } = await door({ urls: [far.url], stored, filters: appDatabase(postgres) })
-    const grow = (from: number, to: number) => {
-      head = Math.max(head, to)
-      refs.push(...Array.from({ length: head + 1 - refs.length }, (_, k) => recorded.refAt(refs.length + k)))
-      return chain.append([decode(recorded.range({ from, to }), 'links')])
-    }
-    return { recorded, call, grow }
-  }
-  const told = (ref: BlockRef | undefined) => ref && { ...ref, number: `0x${ref.number.toString(16)}` }
-  const placesOf = (logs: readonly Log[]) => logs.map((log) => `${log.blockHash} ${Number(log.logIndex)}`)
-
-  test('tell what comes after the block that their clients knew, whatever of history is missing', async () => {
-    const { call, grow } = await open()
-    const { result: id } = await call('eth_newFilter', {})
-    const { result: blocks } = await call('eth_newBlockFilter')
-    const changes = async (filter: string) => (await call('eth_getFilterChanges', filter)).result
-    await grow(headFrom, 55)
-    expect([await changes(id), await changes(blocks)]).toEqual([[], []])
-    await grow(56, nodeHead)
-    expect([await changes(id), await changes(blocks)]).toEqual([[], []])
-    await grow(nodeHead + 1, nodeHead + 5)
-    const { result: logs } = await call('eth_getLogs', {
-      fromBlock: `0x${(nodeHead + 1).toString(16)}`,
-      toBlock: `0x${(nodeHead + 5).toString(16)}`,
-    })
-    expect(logs.length).toBeGreaterThan(0)
-    expect(placesOf(await changes(id))).toEqual(placesOf(logs))
-    expect(await changes(blocks)).toHaveLength(5)
-    expect([await changes(id), await changes(blocks)]).toEqual([[], []])
-  })
-
-  test('end where another block comes in the place of that one', async () => {
-    const { recorded, call, grow } = await open()
-    const { result: id } = await call('eth_newFilter', {})
-    recorded.reorg(3)
-    await grow(headFrom, nodeHead - 4)
-    expect((await call('eth_getFilterChanges', id)).result).toEqual([])
-    await grow(nodeHead - 3, nodeHead + 5)
-    expect((await call('eth_getFilterChanges', id)).error).toEqual({
-      code: -32000,
-      message: 'filter not found',
-    })
   })
 })
