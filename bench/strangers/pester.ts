@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { type Stranger, strangers } from './kinds.ts'
 
-/** Of each kind, every one from an address of its own. */
+/** Strangers of each kind, every one from an address of its own. */
 export const ADDRESSES = 8
 /** A stranger that is refused does not ask in a closed circle: it would be a test of sockets. */
 const REFUSED_WAIT_MS = 100

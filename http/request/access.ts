@@ -158,7 +158,7 @@ export interface Answered {
   readonly durationMs: number
   /** Quota and payment let it in; what was refused before counts against no quota of its own. */
   readonly isAdmitted: boolean
-  /** Of the body, as the request said. */
+  /** Length of the body, as the request said. */
   readonly bodyBytes: number
 }
 

@@ -113,7 +113,7 @@ const processMemoryKibMax = (): number =>
   Math.floor(Math.min(1024 ** 3, Math.max(MEMORY_BYTES_MIN, machineBytes() / 8)) / 1024)
 const MEMORY_BYTES_MIN = 512 * 1024 ** 2
 
-/** Of the machine, or of the container. */
+/** Memory of the machine, or of the container. */
 const machineBytes = (): number => Math.min(totalmem(), process.constrainedMemory() || Infinity)
 
 /**
