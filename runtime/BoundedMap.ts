@@ -36,7 +36,7 @@ export class BoundedMap<Key, Value> {
     return this.#entries.size
   }
 
-  /** The sum of what is held. */
+  /** Sum of all that is held. */
   get weight(): number {
     return this.#weight
   }
