@@ -24,6 +24,7 @@ import {
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
+import { HeldPayments } from './HeldPayments.ts'
 import { amountOf } from './price.ts'
 import { type PaidRequest, requestDigest } from './requestDigest.ts'
 import {
@@ -61,9 +62,8 @@ export interface Wanted extends PaidRequest {
 
 /** Longer than any request may last. */
 const HOLD_MS = 120_000
-/** A repeat waits so long for the first. */
-const WAIT_MS = 25_000
-const WAIT_STEP_MS = 100
+/** A repeat waits so often for another that works on the same payment. */
+const WAITS_MAX = 5
 const RETRY_SECONDS = 5
 /** Between two looks of the reconciler, and before it asks about the same payment again. */
 const RECONCILE_MS = 5_000
@@ -71,14 +71,17 @@ const RECONCILED_MAX = 100
 
 export class Payments {
   readonly #options: PaymentsOptions
+  readonly #held: HeldPayments
 
   constructor(options: PaymentsOptions) {
     this.#options = options
+    this.#held = new HeldPayments(options.app, options.clock)
   }
 
   /** Whether requests of the scope are sold. */
   sells(scope: string): boolean {
-    return this.#options.currencies().length > 0 && Object.hasOwn(this.#options.prices, scope)
+    const dollars = Object.hasOwn(this.#options.prices, scope) ? this.#options.prices[scope] : undefined
+    return dollars !== undefined && Number(dollars) > 0 && this.#options.currencies().length > 0
   }
 
   /** What a unit of the scope costs in each currency, for documents. */
@@ -108,7 +111,7 @@ export class Payments {
   async begin(authorization: string, wanted: Wanted): Promise<Admission> {
     const { charges, clock } = this.#options
     const price = this.#priceOf(wanted)
-    const claims = new Claims(this.#options, wanted.scope, price)
+    const claims = new Claims(this.#options, this.#held, wanted.scope, price)
     const identity = identityOf(authorization)
     const known = identity && (await claims.reopen(identity))
     if (known === 'failed') return this.challenge(wanted)
@@ -230,11 +233,13 @@ export class Payments {
 /** The rows behind one request's payment. */
 class Claims {
   readonly #options: PaymentsOptions
+  readonly #held: HeldPayments
   readonly #scope: string
   readonly #price: Price
 
-  constructor(options: PaymentsOptions, scope: string, price: Price) {
+  constructor(options: PaymentsOptions, held: HeldPayments, scope: string, price: Price) {
     this.#options = options
+    this.#held = held
     this.#scope = scope
     this.#price = price
   }
@@ -247,8 +252,8 @@ class Claims {
     { challengeId, digest }: { readonly challengeId: string; readonly digest: Uint8Array },
     txHash: string | null = null,
   ): Promise<Payment | 'failed' | null> {
-    const { app, clock } = this.#options
-    for (let waitedMs = 0; waitedMs <= WAIT_MS; waitedMs += WAIT_STEP_MS) {
+    const { app } = this.#options
+    for (let waits = 0; waits < WAITS_MAX; waits++) {
       const found = await findPayment(app, { challengeId, txHash })
       if (!found) return null
       const isSame =
@@ -259,7 +264,7 @@ class Claims {
       const taken = await takePayment(app, found.id, HOLD_MS)
       if (taken) return taken
       if (found.state === 'settled' && !found.isHeld) throw new ApiError('payment_used')
-      await clock.sleep(WAIT_STEP_MS)
+      if (!(await this.#held.released(found.challengeId))) break
     }
     throw pending()
   }

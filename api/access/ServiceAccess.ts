@@ -132,9 +132,16 @@ export class ServiceAccess implements Access {
     const { quotas } = this.#options
     const suspicion = { subject: `unpaid:${addressGroup(remoteAddress)}`, limit: REFUSED_PAYMENTS_MAX }
     if (quotas.isSpent(suspicion)) throw tooManyRefused()
-    const admission = await begin(credential)
-    if (admission.kind === 'challenged') await quotas.take([suspicion], 1)
-    return admission
+    const counted = async <Kind extends { readonly kind: string }>(asked: Promise<Kind>): Promise<Kind> => {
+      const told = await asked
+      if (told.kind === 'challenged') await quotas.take([suspicion], 1)
+      return told
+    }
+    const admission = await counted(begin(credential))
+    if (admission.kind !== 'paid') return admission
+    const { payment } = admission
+    // The answer was made, and the money had gone elsewhere meanwhile.
+    return { kind: 'paid', payment: { ...payment, settle: () => counted(payment.settle()) } }
   }
 
   /** How the request is paid for; null where it is not sold. */
