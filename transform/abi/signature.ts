@@ -5,7 +5,8 @@
  *     event Swap(address indexed, uint256[2] amounts, (address token, bytes data)[] hops) as swaps
  *     function transfer(address to, uint256 amount)
  *
- * A strict reader of our own: the libraries' keep every parameter they ever saw, and users may send any number of them.
+ * A strict reader of our own: the libraries' keep every parameter they ever saw, and users may send
+ * any number of them.
  */
 
 import { failure } from '#errors.ts'
