@@ -22,6 +22,7 @@ import { type ConnectionLimits, limitConnections } from '#http/request/connectio
 import type { CursorKeys } from '#http/request/cursor.ts'
 import { Deadlines } from '#http/request/deadline.ts'
 import type { Freshness } from '#http/request/freshness.ts'
+import { Guests } from '#http/request/guests.ts'
 import { assertDepth, assertWellFormed } from '#http/request/json.ts'
 import { Turns } from '#http/request/turns.ts'
 import { addRoute } from '#http/route.ts'
@@ -84,12 +85,14 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
   const table = new RouteTable()
   const deadlines = new Deadlines(clock)
   const turns = new Turns(clock, options.turns)
+  const guests = new Guests(clock)
   const paging = { keys: options.cursorKeys }
 
   app.decorateRequest('startedMs', 0)
   app.decorateRequest('streamsSinceMs', null)
   app.decorateRequest('identified', null)
   app.decorateRequest('isPaid', false)
+  app.decorateRequest('deadline', null)
   readOnlyJson(app)
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, log))
   app.setNotFoundHandler((request, reply) => sendError(unrouted(request, table), request, reply, log))
@@ -120,7 +123,7 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
   const { readExamples = async () => ({}), posts = {} } = options
   const document = documentEndpoint(options.endpoints, options.chains, readExamples, posts, options.offersOf)
   for (const endpoint of [...options.endpoints, document]) {
-    addRoute(app, endpoint, { ...options, access, freshness, paging, deadlines, turns })
+    addRoute(app, endpoint, { ...options, access, freshness, paging, deadlines, turns, guests })
   }
   addReference(app, { clock })
   app.options('*', (request, reply) => {
@@ -288,7 +291,11 @@ function observe(
   if (streamsSinceMs === null) metrics.httpSeconds.labels(route, `${status}`).observe(seconds)
   const { identified } = request
   if (identified)
-    access.answered?.(identified.caller, identified.rule, { route, status, durationMs: seconds * 1000 })
+    access.answered?.(identified.caller, identified.rule, {
+      ...{ route, status, durationMs: seconds * 1000 },
+      isAdmitted: identified.isAdmitted,
+      bodyBytes: Number(request.headers['content-length'] ?? 0),
+    })
   // The pattern, never the URL: a query string can hold a key.
   log.debug({ requestId: request.id, method: request.method, route, status, seconds }, 'answered')
 }

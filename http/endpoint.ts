@@ -14,7 +14,7 @@ import { ApiError, type ErrorCode, type Problem } from './errors.ts'
 import { type AccessRequest, type AccessRule, type Caller, dataRead } from './request/access.ts'
 import { chainParameter } from './request/chain.ts'
 import { DEADLINE_MS_DEFAULT } from './request/deadline.ts'
-import { minBlockParameter } from './request/freshness.ts'
+import { minBlockParameter, type Standing } from './request/freshness.ts'
 import type { Paging } from './request/pagination.ts'
 import * as p from './request/parameter.ts'
 import type * as s from './schema.ts'
@@ -45,6 +45,8 @@ export interface Call<
   readonly asking: AccessRequest
   /** Aborted at the deadline and when the client is gone; passed on to every read. */
   readonly signal: AbortSignal
+  /** Passed on to reads of what may be some blocks behind, so that the answer says so. */
+  readonly standing: Standing
 }
 
 /** What all kinds of endpoint say about themselves. */
@@ -95,6 +97,7 @@ export interface EndpointRequest {
   readonly headers: IncomingHttpHeaders
   readonly asking: AccessRequest
   readonly signal: AbortSignal
+  readonly standing: Standing
   readonly paging: Paging
 }
 
@@ -308,7 +311,7 @@ export function callOf<
   Include extends string,
   Chain extends ChainPlace,
 >(request: EndpointRequest): Call<Path, Filters, Include, Chain> {
-  const { caller, requestId, headers, asking, signal } = request
+  const { caller, requestId, headers, asking, signal, standing } = request
   return {
     chainId: request.chainId as Call<Path, Filters, Include, Chain>['chainId'],
     path: request.path as p.PathValues<Path>,
@@ -319,6 +322,7 @@ export function callOf<
     headers,
     asking,
     signal,
+    standing,
   }
 }
 

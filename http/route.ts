@@ -6,7 +6,6 @@ import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { JsonAnswer, RawAnswer, WrittenAnswer } from './answer/answer.ts'
 import { type CacheClass, cacheControl, entityTag, withoutQuota } from './answer/cache.ts'
-import { abandon } from './answer/errorReply.ts'
 import { serializerSchema } from './answer/serialize.ts'
 import type { Endpoint, EndpointRequest } from './endpoint.ts'
 import { ApiError } from './errors.ts'
@@ -16,17 +15,20 @@ import {
   type AccessRule,
   type Caller,
   type Challenged,
+  isStranger,
   partyOf,
   type RequestPayment,
 } from './request/access.ts'
 import { selectChain } from './request/chain.ts'
-import { ClientGoneError, type Deadline, type Deadlines } from './request/deadline.ts'
+import type { Deadline, Deadlines } from './request/deadline.ts'
 import {
   type ChainFreshness,
   type Freshness,
   freshnessHeaders,
+  Standing,
   waitForMinBlock,
 } from './request/freshness.ts'
+import type { Guests } from './request/guests.ts'
 import { assertBodyGiven, bodyCheck } from './request/json.ts'
 import type { Paging } from './request/pagination.ts'
 import { parsePath, parseQuery, type RawQuery } from './request/query.ts'
@@ -51,10 +53,21 @@ declare module 'fastify' {
      */
     streamsSinceMs: number | null
     /** Null until access has told whose request it is. */
-    identified: { readonly caller: Caller; readonly rule: AccessRule } | null
+    identified: Identified | null
+    /** Null until its route is known. */
+    deadline: Deadline | null
     /** Whether this request pays for its answer. */
     isPaid: boolean
   }
+}
+
+/** The caller of a request, and the rule it comes under. */
+export interface Identified {
+  readonly caller: Caller
+  readonly rule: AccessRule
+  readonly asking: AccessRequest
+  /** Quota and payment let it in. */
+  isAdmitted: boolean
 }
 
 /** What every route works with. */
@@ -67,6 +80,7 @@ export interface RouteContext<Services> {
   readonly paging: Paging
   readonly deadlines: Deadlines
   readonly turns: Turns
+  readonly guests: Guests
   readonly clock: Clock
   readonly log: Logger
   /** Aborted when the program begins to stop. */
@@ -88,34 +102,56 @@ export function addRoute<Services>(
     ...(body && { bodyLimit: body.bytesMax }),
     schema:
       produces.kind === 'json' ? { response: { [produces.status]: serializerSchema(produces.schema) } } : {},
-    handler: async (request, reply) => {
+    // Before its body is read: that of a caller who may ask nothing costs nothing.
+    onRequest: (request, reply, done) => {
       const deadline = context.deadlines.start(reply.raw, endpoint.deadlineMs)
-      try {
-        const answered = answerOf(endpoint, checkBody, request, reply, context, deadline, underWay)
-        const answer = await deadline.bound(answered)
-        return answer === 'challenged' ? reply : send(answer, endpoint, request, reply, context, deadline)
-      } catch (error) {
-        if (error instanceof ClientGoneError) return abandon(reply)
-        throw error
-      }
+      request.deadline = deadline
+      const entering = enter(endpoint.access, request, context)
+      if (entering) deadline.bound(entering).then(() => done(), done)
+      else done()
+    },
+    handler: async (request, reply) => {
+      const { deadline, identified } = request
+      if (!deadline || !identified) throw new Error(`${path}: a request came in without its beginning`)
+      const facts = { deadline, identified, reply }
+      const answer = await deadline.bound(answerOf(endpoint, checkBody, request, facts, context, underWay))
+      return answer === 'challenged' ? reply : send(answer, endpoint, request, reply, context, deadline)
     },
   })
+}
+
+/** Tells whose request it is, and lets it begin; undefined where that took no time. @throws ApiError */
+function enter(
+  rule: AccessRule,
+  request: FastifyRequest,
+  { access, guests }: Pick<RouteContext<never>, 'access' | 'guests'>,
+): Promise<void> | undefined {
+  const asking = accessRequestOf(request)
+  const begin = (caller: Caller): Promise<void> | undefined => {
+    request.identified = { caller, rule, asking, isAdmitted: false }
+    access.assertLeft?.(caller, asking, rule)
+    return isStranger(caller) && rule.scope !== null ? guests.enter(partyOf(caller)) : undefined
+  }
+  const identifying = access.identify(asking, rule)
+  return identifying instanceof Promise ? identifying.then(begin) : begin(identifying)
+}
+
+interface BegunRequest {
+  readonly deadline: Deadline
+  readonly identified: Identified
+  readonly reply: FastifyReply
 }
 
 async function answerOf<Services>(
   endpoint: Endpoint<Services>,
   checkBody: (body: unknown) => void,
   request: FastifyRequest,
-  reply: FastifyReply,
+  { deadline: { signal }, identified, reply }: BegunRequest,
   context: RouteContext<Services>,
-  { signal }: Deadline,
   underWay: SharedReads<WrittenAnswer>,
 ): Promise<JsonAnswer | WrittenAnswer | RawAnswer | 'challenged'> {
-  const { key, ...rawQuery } = request.query as RawQuery
-  const asking = accessRequestOf(request, key)
-  const caller = await context.access.identify(asking, endpoint.access)
-  request.identified = { caller, rule: endpoint.access }
-
+  const { key: _key, ...rawQuery } = request.query as RawQuery
+  const { caller, asking } = identified
   const path = parsePath(request.params as Record<string, string>, endpoint.pathParameters)
   const query = parseQuery(withLegacyChain(rawQuery), endpoint.queryParameters)
   endpoint.check(query, (name) => Object.hasOwn(rawQuery, name))
@@ -124,7 +160,13 @@ async function answerOf<Services>(
   endpoint.permit?.(caller, request.body)
 
   const units = endpoint.units({ chainId, query, body: request.body }, context.services)
-  const admission = await context.access.admit(caller, asking, endpoint.access, units)
+  const admission = await context.access.admit(
+    caller,
+    { ...asking, body: request.body },
+    endpoint.access,
+    units,
+  )
+  identified.isAdmitted = true
   if (admission.kind === 'challenged') return challenge(admission, reply)
   const asked = { asking, caller, path, query, chainId }
   const read = () => readAnswer(endpoint, asked, request, reply, context, signal, underWay)
@@ -187,10 +229,10 @@ async function readAnswer<Services>(
   underWay: SharedReads<WrittenAnswer>,
 ): Promise<JsonAnswer | WrittenAnswer | RawAnswer> {
   let fresh: ChainFreshness | undefined
+  // The parameter's own type: minBlockParameter reads block numbers.
+  const minBlock = query['minBlock'] as number | undefined
   if (chainId !== undefined && context.freshness) {
     const { freshness, clock } = context
-    // The parameter's own type: minBlockParameter reads block numbers.
-    const minBlock = query['minBlock'] as number | undefined
     if (minBlock !== undefined) await waitForMinBlock({ freshness, clock, signal }, chainId, minBlock)
     // Read before the data is, so that the answer is at least as fresh as it says.
     fresh = freshness.read(chainId)
@@ -198,7 +240,7 @@ async function readAnswer<Services>(
   }
   const { id: requestId, headers, body } = request
   const { paging, services } = context
-  const call: EndpointRequest = {
+  const call: Omit<EndpointRequest, 'signal' | 'standing'> = {
     chainId,
     path,
     query,
@@ -207,13 +249,15 @@ async function readAnswer<Services>(
     requestId,
     headers,
     asking,
-    signal,
     paging,
   }
-  const inTurn = (of: AbortSignal) =>
-    context.turns.take(endpoint.access, partyOf(caller), of, () =>
-      endpoint.run({ ...call, signal: of }, services),
+  const inTurn = async (of: AbortSignal) => {
+    const standing = new Standing(minBlock)
+    const answer = await context.turns.take(endpoint.access, partyOf(caller), of, () =>
+      endpoint.run({ ...call, signal: of, standing }, services),
     )
+    return standingAt(answer, standing, fresh)
+  }
   if (!endpoint.shared) return inTurn(signal)
   // Not with a read that began before the block this answer says it has.
   const same = `${chainId} ${fresh?.version} ${fresh?.indexedBlock} ${fresh?.finalizedBlock} ${request.url}`
@@ -229,6 +273,16 @@ async function readAnswer<Services>(
     if (isOwn || !isRefusal(error)) throw error
     return underWay.join(`${same} ${partyOf(caller)}`, signal, read)
   }
+}
+
+/** Its headers say which block it is of, where that is an older one. */
+function standingAt<Answer extends JsonAnswer | RawAnswer>(
+  answer: Answer,
+  { tip }: Standing,
+  fresh: ChainFreshness | undefined,
+): Answer {
+  if (!fresh || fresh.indexedBlock === null || tip >= fresh.indexedBlock) return answer
+  return { ...answer, headers: { ...answer.headers, ...freshnessHeaders({ ...fresh, indexedBlock: tip }) } }
 }
 
 const isRefusal = (error: unknown): boolean => error instanceof ApiError && error.code === 'overloaded'
@@ -351,9 +405,10 @@ function addVary(reply: FastifyReply, names: string): void {
   reply.header('vary', before === undefined ? names : `${before}, ${names}`)
 }
 
-function accessRequestOf(request: FastifyRequest, key: RawQuery[string] | undefined): AccessRequest {
-  const { headers, method, ip, url, body } = request
-  return { headers, method, url, remoteAddress: ip, queryKey: key, body }
+function accessRequestOf(request: FastifyRequest): AccessRequest {
+  const { headers, method, ip, url } = request
+  const { key } = request.query as RawQuery
+  return { headers, method, url, remoteAddress: ip, queryKey: key }
 }
 
 const jsonType = 'application/json; charset=utf-8'

@@ -1,10 +1,15 @@
 /** What one caller may ask for in a minute, over all processes. */
 import type { AccessRule } from '#http/request/access.ts'
 
-/** Searches of one caller. */
+/** What one caller may ask for; without a credential a tenth, or a fifth, of it. */
 const SEARCHES_PER_MINUTE = 600
-/** Messages, plans and each 64 KiB of them, of one caller. */
+const STRANGERS_SEARCHES_PER_MINUTE = 60
+/** Messages, plans and each 64 KiB of them. */
 const REQUESTS_PER_MINUTE = 600
+const STRANGERS_REQUESTS_PER_MINUTE = 120
+/** Pages of services and descriptions. */
+const READS_PER_MINUTE = 600
+const STRANGERS_READS_PER_MINUTE = 120
 /** Calls of sellers made for one caller: twelve plans of 100 nodes. */
 export const SELLER_CALLS_PER_MINUTE = 1_200
 
@@ -13,6 +18,7 @@ export const searches: AccessRule = {
   scope: 'services:search',
   payable: false,
   perMinute: SEARCHES_PER_MINUTE,
+  strangersPerMinute: STRANGERS_SEARCHES_PER_MINUTE,
 }
 
 /** Plans and messages of agents together, by their size. */
@@ -21,6 +27,16 @@ export const agentRequests: AccessRule = {
   scope: 'services:plan',
   payable: false,
   perMinute: REQUESTS_PER_MINUTE,
+  strangersPerMinute: STRANGERS_REQUESTS_PER_MINUTE,
+}
+
+/** What the catalog holds, as it is. */
+export const catalogReads: AccessRule = {
+  who: 'anyone',
+  scope: 'services:read',
+  payable: false,
+  perMinute: READS_PER_MINUTE,
+  strangersPerMinute: STRANGERS_READS_PER_MINUTE,
 }
 
 /** Units of one request: a message, and each 64 KiB of its text. */

@@ -53,7 +53,7 @@ export const searchServices: Operation<SearchRequest, typeof searchResultSchema>
 
 export const describeService: Operation<DescribeRequest, typeof descriptionSchema> = {
   output: descriptionSchema,
-  errors: ['service_not_found'],
+  errors: ['service_not_found', 'rate_limit_exceeded'],
   run: async (request, { app }) => presentDescription(await describe(app, request)),
 }
 

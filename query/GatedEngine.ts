@@ -1,9 +1,8 @@
 /** Analysts' SQL on one engine: the gate, a slot, then the restricted reader. */
 import type { Engine } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import { type SlotLimits, Slots } from '#runtime/slots.ts'
-import { Exports } from './exports/Exports.ts'
-import { isExport } from './limits.ts'
+import type { SlotLimits } from '#runtime/slots.ts'
+import { QueryTurns } from './QueryTurns.ts'
 import {
   collectResult,
   type QueryPlan,
@@ -12,7 +11,6 @@ import {
   type ResultEvent,
   type UserQueryEngine,
 } from './result.ts'
-import { sqlSlotErrors } from './slotLimits.ts'
 import { assertNoneOpen, findOpenWalls, type Probe } from './walls.ts'
 import { withPlaces } from './words/failurePlaces.ts'
 
@@ -39,16 +37,14 @@ export interface GatedEngineOptions<Statement> {
 export class GatedEngine<Statement> implements UserQueryEngine {
   readonly engine: Engine
   readonly #options: GatedEngineOptions<Statement>
-  readonly #slots: Slots
-  readonly #exports: Exports
+  readonly #turns: QueryTurns
   /** Probes of the last check that were let through; none may be for a query to run. */
   #openWalls: readonly string[] = []
 
   constructor(options: GatedEngineOptions<Statement>) {
     this.engine = options.engine
     this.#options = options
-    this.#slots = new Slots(options.slots, options.clock, sqlSlotErrors)
-    this.#exports = new Exports(options.clock)
+    this.#turns = new QueryTurns(options.slots, options.clock)
   }
 
   /**
@@ -70,10 +66,8 @@ export class GatedEngine<Statement> implements UserQueryEngine {
   async *stream(request: QueryRequest): AsyncGenerator<ResultEvent, void, undefined> {
     const { reader } = this.#options
     const statement = await this.#gate(request)
-    const { signal: asked, party } = request
     const read = (signal: AbortSignal) => reader.stream(statement, { ...request, signal })
-    const slots = isExport(request.limit) ? this.#exports : this.#slots
-    yield* withPlaces(request.sql, slots.hold(read, asked, party))
+    yield* withPlaces(request.sql, this.#turns.hold(request, read))
   }
 
   async explain(request: QueryRequest): Promise<QueryPlan> {
@@ -82,7 +76,7 @@ export class GatedEngine<Statement> implements UserQueryEngine {
       engine: this.engine,
       ...(await this.#options.explain(statement, request)),
     })
-    return this.#slots.run(explain, request.signal, request.party)
+    return this.#turns.run(request, explain)
   }
 
   close(): Promise<void> {

@@ -108,6 +108,8 @@ export interface QueryRequest {
   readonly signal?: AbortSignal
   /** The one whose share of the slots it takes from; absent: nobody's (slots.ts). */
   readonly party?: string
+  /** It runs behind all others: in half of the slots, on time that nothing else of the machine takes. */
+  readonly behind?: boolean
 }
 
 /** One engine that runs users' SQL. It throws UserQueryError and nothing else it can name. */

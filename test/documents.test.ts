@@ -107,7 +107,7 @@ describe('names', () => {
   })
 
   test('variables of the environment are settings, or of the tools that the page is about', () => {
-    const others = new Set(['SVC_API_KEY', 'TEST_CONTAINERS', 'PAYER_KEY', 'PAYER_RPC'])
+    const others = new Set(['SVC_API_KEY', 'TEST_CONTAINERS', 'PAYER_KEY', 'PAYER_RPC', 'CAP_SYS_NICE'])
     const known = (name: string) => Object.hasOwn(settings, name) || others.has(name)
     const slips = new Set(['RPC_URLS', 'MILLRACE_RPC_URL'])
     const unknown = wrongIn([...manuals, 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md'], (page) =>

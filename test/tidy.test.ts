@@ -1,6 +1,6 @@
 // Goal: the layout stays what ARCHITECTURE.md says it is.
 // Method: read the sources as text; no rule here is checked by the compiler or the linter.
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
 import { resultNames, withTables } from '../bench/results.ts'
@@ -213,23 +213,15 @@ test('comments name files and identifiers that exist, and no paper a stranger la
   expect(wrong).toEqual([])
 })
 
-test('no comment begins with Of, Who or Whose: its subject comes first', () => {
+test('a comment begins with its subject, and ends where code does but for tables', () => {
   // The second line of a comment may begin with any word.
   const begins = /(?<!\/\/.*\n[ \t]*)(?:\/\*\*?\s*(?:\*\s*)?|\/\/[ \t]*)(?:Of|Who|Whoever|Whose|Whom)\b.*/g
-  const found = glob('**/*.{ts,mjs}').flatMap((file) =>
-    [...read(file).matchAll(begins)].map(([text]) => `${file}: ${text}`),
-  )
+  const long = /^\s*(?:\/\/(?! biome-ignore)|\/?\*+ (?!\|)).*$/gm
+  const found = glob('**/*.{ts,mjs}').flatMap((file) => {
+    const lines = [...read(file).matchAll(long)].filter(([line]) => line.replace(/^\n+/, '').length > 110)
+    return [...read(file).matchAll(begins), ...lines].map(([text]) => `${file}: ${text}`)
+  })
   expect(found).toEqual([])
-})
-
-test('a line of a comment ends where code does, but for tables', () => {
-  const long = glob('**/*.{ts,mjs}').flatMap((file) =>
-    read(file)
-      .split('\n')
-      .filter((line) => line.length > 110 && /^\s*(\/\/(?! biome-ignore)|\/?\*+ (?!\|))/.test(line))
-      .map((line) => `${file}: ${line.trim()}`),
-  )
-  expect(long).toEqual([])
 })
 
 test('bench/README.md shows what the results say', () => {
@@ -248,6 +240,12 @@ test('nothing outside of the project is read, but by the extra suites', () => {
         .map(([literal]) => `${file}: ${literal}`),
     )
   expect(outside.filter((found) => !found.startsWith('test/tidy.test.ts'))).toEqual([])
+})
+
+test('suites that run in containers exist', () => {
+  const named = read('test/vitest.containers.config.ts').match(/test\/[\w/]+\.test\.ts/g) ?? []
+  expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([])
+  expect(named.length).toBeGreaterThan(0)
 })
 
 test('no source keeps unfinished places or skipped tests', () => {
@@ -282,6 +280,27 @@ test('no file is too long to find one’s way in', () => {
   const long = glob('**/*.ts').filter((file) => read(file).split('\n').length > 400)
   expect(long).toEqual([])
 })
+
+test('no function of a test, nor a `describe`, is longer than 150 lines', () => {
+  expect(
+    glob('**/*.ts')
+      .filter(ofTests)
+      .flatMap((file) => longFunctions(file, 150)),
+  ).toEqual([])
+})
+
+const ofTests = (file: string) => isTest(file) || /^(test|bench)\//.test(file)
+
+/** `file:line` of each function of more lines; the formatter puts its ends under each other. */
+function longFunctions(file: string, linesMax: number): string[] {
+  const lines = read(file).split('\n')
+  return lines.flatMap((line, start) => {
+    const indent = line.match(/^( *)(?:.*=>|.*\)(?:: [^=]+)?) \{$/)?.[1]
+    if (indent === undefined) return []
+    const end = lines.findIndex((other, index) => index > start && other.startsWith(`${indent}}`))
+    return end - start + 1 > linesMax ? [`${file}:${start + 1}`] : []
+  })
+}
 
 function isAllowed(file: string, target: string): boolean {
   if (isLeaf(target)) return true

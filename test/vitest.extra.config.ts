@@ -1,12 +1,12 @@
 import { defineConfig } from 'vitest/config'
-import base from '../vitest.config.ts'
+import { notTests, shared } from './vitest.shared.ts'
 
 /** Suites on data of others, which is not in the project (`test/extra/sharedFolder.ts`). */
 export default defineConfig({
   test: {
-    ...base.test,
+    ...shared,
     include: ['test/extra/**/*.test.ts'],
-    exclude: ['node_modules/**', '.millrace/**'],
+    exclude: [...notTests],
     provide: { breadth: 'full' },
   },
 })

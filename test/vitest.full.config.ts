@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config'
-import base from '../vitest.config.ts'
+import { notTests, shared } from './vitest.shared.ts'
 
 /**
  * Suites too heavy for every `npm test`, but not endurance: `npm run test:all` runs them behind the
@@ -7,9 +7,9 @@ import base from '../vitest.config.ts'
  */
 export default defineConfig({
   test: {
-    ...base.test,
+    ...shared,
     include: ['**/*.full.test.ts'],
-    exclude: ['node_modules/**', 'test/extra/**', '.millrace/**'],
+    exclude: [...notTests, 'test/extra/**'],
     provide: { breadth: 'full' },
   },
 })

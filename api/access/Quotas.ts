@@ -121,6 +121,15 @@ export class Quotas {
     return window !== undefined && this.#isRunning(window) && window.spent && window.available < 1
   }
 
+  /** What is told of the first quota that nothing was left of a moment ago; null where none is. */
+  spentOf(quotas: readonly Quota[]): Taken | null {
+    const nowMs = this.#clock.monotonic()
+    const spent = quotas.find((quota) => this.isSpent(quota))
+    const window = spent && this.#windows.get(spent.subject)
+    // Then it is asked again: other processes may have given units back.
+    return window && nowMs - window.askedMs < SPENT_MS ? this.#told(window, false, nowMs) : null
+  }
+
   /** Gives back what nobody takes, and removes what is over, until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     let removedMs = this.#clock.monotonic()

@@ -5,7 +5,7 @@
  */
 import { MillraceError } from '#errors.ts'
 import { ApiError } from '#http/errors.ts'
-import type { Access, AccessRequest, AccessRule, Admission, Caller } from '#http/request/access.ts'
+import type { Access, AccessRequest, AccessRule, Admission, Answered, Caller } from '#http/request/access.ts'
 import type { ApiKey } from '#rows/access/keys.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { type CountedCaller, KeyCaller, operator, person, stranger } from './callers.ts'
@@ -14,7 +14,7 @@ import { type Credential, credentialOf } from './credential.ts'
 import { cameThroughProxy, isFromForeignPage, refusalAtDoor } from './door.ts'
 import { overQuota, type Refused } from './overQuota.ts'
 import { type PaidRequests, paymentIn } from './paidRequests.ts'
-import type { Quotas, Taken } from './Quotas.ts'
+import type { Quota, Quotas, Taken } from './Quotas.ts'
 import { everyScope } from './scopes.ts'
 import type { AccessSettings } from './settings.ts'
 import { allowedOrigin, foreignPage, isOwnOrigin } from './site.ts'
@@ -71,7 +71,10 @@ export class ServiceAccess implements Access {
   constructor(options: ServiceAccessOptions) {
     const { settings, defaults, clock } = options
     this.#options = options
-    this.answered = options.answered ?? (() => {})
+    this.answered = (caller, rule, answered) => {
+      this.#countRefusal(caller, answered)
+      options.answered?.(caller, rule, answered)
+    }
     this.#operator = operator(defaults)
     const isSecure = settings.mode === 'guarded' && settings.publicUrl?.protocol === 'https:'
     this.headers = isSecure ? { 'strict-transport-security': `max-age=${HSTS_SECONDS}` } : {}
@@ -106,16 +109,11 @@ export class ServiceAccess implements Access {
   ): Admission | Promise<Admission> {
     const { settings, quotas } = this.#options
     const { remoteAddress } = request
-    const isCounted = settings.mode === 'guarded' || rule.perMinute !== undefined
-    if (rule.scope === null || !isCounted || caller.kind === 'operator') return admittedUncounted
-    const counted =
-      rule.perMinute === undefined
-        ? caller.quotasOf(rule.scope, remoteAddress, settings.quotas)
-        : [{ subject: `${caller.id}:${rule.scope}`, limit: rule.perMinute }]
+    const counted = this.#quotasOf(caller, remoteAddress, rule)
+    if (counted.length === 0) return admittedUncounted
     const sold = this.#soldAs(request, rule, units)
     const credential = sold && paymentIn(request)
     if (credential) return this.#paid(sold.begin, credential, remoteAddress)
-    if (counted.length === 0) return admittedUncounted
     const taken = quotas.take(counted, units)
     const facts = { caller, rule, units, sizes: settings.quotas }
     const admission = (of: Taken) =>
@@ -149,6 +147,32 @@ export class ServiceAccess implements Access {
       challenge: () => payments.challenge(wanted),
       begin: (credential: string) => payments.begin(credential, wanted),
     }
+  }
+
+  assertLeft(caller: CountedCaller, { remoteAddress }: AccessRequest, rule: AccessRule): void {
+    // What goes beyond its quota is paid for, or challenged.
+    const isSold = rule.payable && rule.scope !== null && this.#options.payments?.sells(rule.scope) === true
+    for (const each of isSold ? [refusals] : [rule, refusals]) {
+      const taken = this.#options.quotas.spentOf(this.#quotasOf(caller, remoteAddress, each))
+      if (taken) admissionOf({ taken, caller, rule: each, units: 1, sizes: this.#options.settings.quotas })
+    }
+  }
+
+  /** Empty where nothing is counted. */
+  #quotasOf(caller: CountedCaller, remoteAddress: string, rule: AccessRule): readonly Quota[] {
+    const { mode, quotas } = this.#options.settings
+    if (rule.scope === null || caller.kind === 'operator') return []
+    if (rule.perMinute !== undefined) return quotaApart(caller, rule, rule.perMinute)
+    return mode === 'guarded' ? caller.quotasOf(rule.scope, remoteAddress, quotas) : []
+  }
+
+  /** Looking at what is refused costs something too: at a body, at parameters. */
+  #countRefusal(caller: Caller, { status, isAdmitted, bodyBytes }: Answered): void {
+    if (isAdmitted || !costlyRefusals.has(status) || caller.kind === 'operator') return
+    const counted = quotaApart(caller, refusals, REFUSALS_PER_MINUTE)
+    const units = 1 + Math.floor(bodyBytes / REFUSED_UNIT_BYTES)
+    // What cannot be counted now was answered already.
+    void Promise.resolve(this.#options.quotas.take(counted, units)).catch(() => {})
   }
 
   /** A sign-out here is felt here at once. */
@@ -212,6 +236,26 @@ export class ServiceAccess implements Access {
       return userId === null ? null : person(userId)
     })
   }
+}
+
+/** Refused requests of one caller in a minute, on every kind of service. */
+const REFUSALS_PER_MINUTE = 1_200
+const refusals: AccessRule = {
+  who: 'anyone',
+  scope: 'refused',
+  payable: false,
+  perMinute: REFUSALS_PER_MINUTE,
+  strangersPerMinute: 120,
+}
+/** Statuses of requests that were read before they were refused. */
+const costlyRefusals: ReadonlySet<number> = new Set([400, 413, 422])
+/** Each so many bytes of a refused body count as one more. */
+const REFUSED_UNIT_BYTES = 64 * 1_024
+
+/** The one quota of a rule that has its own. */
+const quotaApart = (caller: Caller, rule: AccessRule, perMinute: number): readonly Quota[] => {
+  const limit = caller.kind === 'anonymous' ? (rule.strangersPerMinute ?? perMinute) : perMinute
+  return [{ subject: `${caller.id}:${rule.scope}`, limit }]
 }
 
 const admittedUncounted: Admission = { kind: 'admitted', headers: {} }

@@ -36,12 +36,22 @@ export function overQuota(refused: Refused, headers: Readonly<Record<string, str
   )
 }
 
+/** A quota apart, by its name. */
+const nameOf = ({ scope }: AccessRule): string => (scope === 'refused' ? 'refused requests' : `\`${scope}\``)
+
 /** The owner of the spent quota, and the ways to a larger one, the nearest first. */
 function waysOf({ caller, rule, sizes }: Refused): {
   readonly whose: string
   readonly more: QuotaTold['more']
   readonly way: string
 } {
+  const hasMore = caller.kind === 'anonymous' && rule.strangersPerMinute !== undefined
+  if (hasMore)
+    return {
+      whose: `The quota of a network address for ${nameOf(rule)}`,
+      more: ['sign_in', 'api_key', 'wait'],
+      way: `Sign in (the console's page Account), or send an API key (svc-api-key), for ${rule.perMinute} a minute.`,
+    }
   if (rule.perMinute !== undefined || rule.ignoresCredentials || rule.who === 'session')
     return { whose: 'The quota of each caller', more: ['wait'], way: 'It is the same for all: wait for it.' }
   if (caller.kind !== 'anonymous')

@@ -2,10 +2,9 @@
  * All live queries of the program: clients that ask the same share one execution, and the number of
  * queries is bounded.
  */
-
 import { messageOf } from '#errors.ts'
 import { ApiError } from '#http/errors.ts'
-import { anonymous, type Caller, partyOf } from '#http/request/access.ts'
+import { anonymous, type Caller, isStranger, partyOf } from '#http/request/access.ts'
 import { SharedReads } from '#http/sharedReads.ts'
 import type { EventStream } from '#http/stream/sse.ts'
 import type { RangeSet } from '#ingest/range.ts'
@@ -287,8 +286,9 @@ export class LiveHub {
     slots = this.#slots,
   ): Promise<QueryResult> {
     const { engine, chainId, sql, signatures, limit, timeoutMs } = request
-    const asked: QueryRequest = { chainId, sql, signatures, limit, timeoutMs, blocks, signal }
     // A query that many watch is the one's that began it.
+    const behind = isStranger(request.caller)
+    const asked: QueryRequest = { chainId, sql, signatures, limit, timeoutMs, blocks, signal, behind }
     const party = partyOf(request.caller)
     return slots[engine].run(() => this.#options.engines[engine].run(asked), signal, party)
   }

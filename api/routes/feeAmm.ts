@@ -42,8 +42,8 @@ export const listFeePoolsEndpoint = listEndpoint({
   }),
   pages: { ...dataPageRules, orders: 'desc' },
   errors: ['projection_incomplete', 'coverage_incomplete', 'block_not_reached', 'overloaded'],
-  list: async ({ chainId, filters, include, page, caller }, services: TokenServices) => {
-    const found = await listFeePools(tokenChainOf(services, chainId), filters.atBlock, page)
+  list: async ({ chainId, filters, include, page, caller, standing }, services: TokenServices) => {
+    const found = await listFeePools(tokenChainOf(services, chainId, standing), filters.atBlock, page)
     const tokens = new Set(found.rows.flatMap((row) => [row.userToken, row.validatorToken]))
     const names = include.has('token')
       ? await services.tokenNames.read(chainId, [...tokens], page.signal)
@@ -132,8 +132,8 @@ export const listFeeMintsEndpoint = listEndpoint({
     transactionHash: s.hash,
   }),
   errors: ['projection_incomplete', 'coverage_incomplete'],
-  list: ({ chainId, filters, page }, services: TokenServices) =>
-    listFeeMints(tokenChainOf(services, chainId), filters, page),
+  list: ({ chainId, filters, page, standing }, services: TokenServices) =>
+    listFeeMints(tokenChainOf(services, chainId, standing), filters, page),
   present: (row: FeeMintRow) => ({
     id: `${row.txHash}-${row.logIndex}`,
     minter: row.minter,

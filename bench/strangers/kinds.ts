@@ -12,15 +12,16 @@ export interface Stranger {
 export const strangers: readonly Stranger[] = [
   {
     name: 'export of a fourfold cross join',
-    ask: (send, turn) => query(send, `${CROSS} WHERE a.log_idx > ${turn}`, 'limit=1000000'),
+    ask: (send, turn) => query(send, `${CROSS} WHERE a.log_idx > ${turn}`, 'limit=1000000&format=csv'),
   },
   {
     name: 'the same on ClickHouse',
-    ask: (send, turn) => query(send, `${CROSS} WHERE a.log_idx > ${turn}`, 'limit=1000000&engine=clickhouse'),
+    ask: (send, turn) =>
+      query(send, `${CROSS} WHERE a.log_idx > ${turn}`, 'limit=1000000&format=csv&engine=clickhouse'),
   },
   {
     name: 'long concatenations',
-    ask: (send, turn) => query(send, `SELECT length(${concatenation(turn)}) FROM logs LIMIT 10`),
+    ask: (send, turn) => query(send, concatenation(turn)),
   },
   {
     name: 'live query held open',
@@ -44,7 +45,8 @@ export const strangers: readonly Stranger[] = [
   },
   {
     name: 'logs of all blocks',
-    ask: (send) => post(send, '/rpc', batch('eth_getLogs', [{ fromBlock: '0x0', toBlock: 'latest' }])),
+    ask: (send) =>
+      post(send, '/rpc', batch('eth_getLogs', [{ fromBlock: '0x0', toBlock: 'latest' }], LOG_CALLS)),
   },
   {
     name: 'calls of 1 MiB',
@@ -58,21 +60,27 @@ export const strangers: readonly Stranger[] = [
 ]
 
 const ACCOUNT = '0x20c0000000000000000000000000000000000000'
+/** As many as the quota of an address allows at once. */
+const LOG_CALLS = 4
 const CROSS = 'SELECT count(*) FROM logs a, logs b, logs c, logs d'
 const MCP = { accept: 'application/json, text/event-stream' }
 
-const concatenation = (turn: number): string =>
-  `(SELECT ${Array.from({ length: 40 }, () => 'x').join(' || ')} FROM (SELECT ${Array.from({ length: 40 }, () => `data::text`).join(' || ')} || '${turn}' AS x FROM logs LIMIT 1) AS inner_text)`
+/** Some megabytes of text for each log. */
+const concatenation = (turn: number): string => {
+  const joined = (text: string) => Array.from({ length: 30 }, () => text).join(' || ')
+  const inner = `SELECT ${joined('substring(data, 1, 1024)::text')} || '${turn}' AS x FROM logs`
+  return `SELECT max(length(${joined('x')})) FROM (${inner}) AS inner_text`
+}
 
-const rpc = (method: string, params: readonly unknown[], id: number) => ({
+const rpc = (method: string, params: object, id: number) => ({
   jsonrpc: '2.0',
   id,
   method,
   params,
 })
-const batch = (method: string, params: readonly unknown[]) =>
-  Array.from({ length: 20 }, (_, id) => rpc(method, params, id))
-const toolLists = batch('tools/list', [])
+const batch = (method: string, params: object, length = 20) =>
+  Array.from({ length }, (_, id) => rpc(method, params, id))
+const toolLists = batch('tools/list', {})
 
 const longData = (turn: number): string => `0x${turn.toString(16).padStart(8, '0')}${'00'.repeat(500_000)}`
 
@@ -80,10 +88,10 @@ const planOf = (turn: number) => ({
   nodes: [
     {
       id: `node-${turn}`,
-      serviceId: 'openweather',
+      serviceId: 'demo-places',
       method: 'POST',
-      path: '/openweather/geocode',
-      input: { q: Array.from({ length: 5_000 }, (_, index) => 1e15 + index) },
+      path: '/geocode',
+      input: { city: 'Paris', q: Array.from({ length: 5_000 }, (_, index) => 1e15 + index) },
     },
   ],
 })

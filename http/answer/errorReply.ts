@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { messageOf } from '#errors.ts'
 import type { Logger } from '#telemetry.ts'
 import { ApiError, type ErrorCode } from '../errors.ts'
+import { ClientGoneError } from '../request/deadline.ts'
 import { lingeringReply } from './lingeringReply.ts'
 import { apiErrorOf } from './thrown.ts'
 
@@ -24,7 +25,8 @@ export function sendError(
   reply: FastifyReply,
   log: Logger,
 ): FastifyReply {
-  if (request.raw.destroyed && !request.raw.complete) return abandon(reply)
+  if (thrown instanceof ClientGoneError || (request.raw.destroyed && !request.raw.complete))
+    return abandon(reply)
   const error = apiErrorOf(thrown)
   if (error.status >= 500) logFailure(error, request, log)
   const extra = request.routeOptions.config.errorFields ?? {}
@@ -98,5 +100,7 @@ function logFailure(error: ApiError, request: FastifyRequest, log: Logger): void
     stack: error.code === 'internal_error' && error.cause instanceof Error ? error.cause.stack : undefined,
   }
   if (error.code === 'internal_error') log.error(facts, 'a request failed through a defect of ours')
+  // Strangers can have as many of these as they like: they fill no log.
+  else if (error.code === 'overloaded' && error.cause === undefined) log.debug(facts, 'a request was put off')
   else log.warn(facts, 'a request failed')
 }

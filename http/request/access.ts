@@ -63,6 +63,8 @@ export interface AccessRule {
    * of keys.
    */
   readonly perMinute?: number
+  /** Fewer of those for callers without a credential. Default: as many. */
+  readonly strangersPerMinute?: number
   /**
    * Credentials are not even read, so that nothing wrong with them, or with their store, keeps the
    * answer back.
@@ -154,6 +156,10 @@ export interface Answered {
   readonly route: string
   readonly status: number
   readonly durationMs: number
+  /** Quota and payment let it in; what was refused before counts against no quota of its own. */
+  readonly isAdmitted: boolean
+  /** Length of the body, as the request said. */
+  readonly bodyBytes: number
 }
 
 /**
@@ -168,6 +174,11 @@ export interface Access {
   readonly headers?: Readonly<Record<string, string>>
   /** Called before parameters are read, because a sandbox key changes the default chain. */
   identify(request: AccessRequest, rule: AccessRule): Promise<Caller> | Caller
+  /**
+   * Refuses, before a body is read, a caller that nothing is left to whatever it asks. @throws
+   * ApiError
+   */
+  assertLeft?(caller: Caller, request: AccessRequest, rule: AccessRule): void
   /**
    * Called once the request is known to be valid, so that nobody pays for a typing error. `units`:
    * what it counts as.
@@ -199,6 +210,9 @@ export const anonymous: Caller = {
  */
 export const partyOf = (caller: Caller): string =>
   caller.kind === 'operator' || caller === anonymous ? everybody : caller.id
+
+/** Whether what it asks for goes behind that of others: nobody knows it, and access is guarded. */
+export const isStranger = (caller: Caller): boolean => caller.kind === 'anonymous' && caller !== anonymous
 
 const admitted: Admission = { kind: 'admitted', headers: {} }
 

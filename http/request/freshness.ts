@@ -36,6 +36,26 @@ export const minBlockParameter = p.described(
   'Answer only from data that contains this block: waits up to 5 s for it, then 409 `block_not_reached`.',
 )
 
+/** Where an answer stands that may be of an older block than the newest one held. */
+export class Standing {
+  /** A block that the answer has to contain. */
+  readonly atLeast: number | undefined
+  #tip = Infinity
+
+  constructor(atLeast: number | undefined) {
+    this.atLeast = atLeast
+  }
+
+  /** Infinity where nothing said that it is older. */
+  get tip(): number {
+    return this.#tip
+  }
+
+  tell(tip: number): void {
+    this.#tip = Math.min(this.#tip, tip)
+  }
+}
+
 /** Headers of every answer with chain data. */
 export function freshnessHeaders({
   indexedBlock,

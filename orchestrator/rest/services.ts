@@ -1,13 +1,12 @@
 /** GET /v1/services and GET /v1/services/{serviceId}. */
-
 import { endpoint, notValid } from '#http/endpoint.ts'
 import { listEndpoint } from '#http/listEndpoint.ts'
-import { open } from '#http/request/access.ts'
 import type { PageRules } from '#http/request/pagination.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
 import { listServices } from '#rows/catalog/catalogReads.ts'
 import { pageOf } from '#store/read/lists/page.ts'
+import { catalogReads } from '../allowance.ts'
 import { looksLikeSchema } from '../catalog/description.ts'
 import {
   type CatalogService,
@@ -30,7 +29,7 @@ export const describeServiceEndpoint = endpoint({
   description: 'Free. `method` and `path` together select one endpoint, by the template that search gives.',
   tag: 'Services',
   chain: 'none',
-  access: open,
+  access: catalogReads,
   params: { serviceId },
   filters: {
     method: p.described(p.oneOf(...methods), 'With `path`: of one endpoint.'),
@@ -64,7 +63,8 @@ export const listServicesEndpoint = listEndpoint({
   summary: 'All services of the catalog, by id, without their endpoints.',
   tag: 'Services',
   chain: 'none',
-  access: open,
+  access: catalogReads,
+  errors: ['rate_limit_exceeded'],
   pages,
   cache: 'metadata',
   item: s.named('ServiceSummary', {

@@ -10,7 +10,7 @@ import { postgresProbes } from '../walls.ts'
 import { CheckedStatements } from './gate/CheckedStatements.ts'
 import { loadPostgresGrammar } from './gate/gate.ts'
 import { estimatePlan, tableSizesSql } from './read/estimatePlan.ts'
-import { type BoundStatement, PostgresReader } from './read/PostgresReader.ts'
+import { type BoundStatement, PostgresReader, type PostgresReaderOptions } from './read/PostgresReader.ts'
 
 export interface PostgresUserQueryOptions {
   /** Logs in as the restricted reader (roles.ts). */
@@ -20,15 +20,16 @@ export interface PostgresUserQueryOptions {
    * signature
    */
   readonly catalogOf: CatalogOf
+  readonly behind?: PostgresReaderOptions['behind']
   readonly clock: Clock
   readonly log: Logger
   readonly slots?: SlotLimits
 }
 
 export class PostgresUserQueryEngine extends GatedEngine<BoundStatement> {
-  constructor({ url, catalogOf, clock, log, slots = postgresSlots }: PostgresUserQueryOptions) {
+  constructor({ url, catalogOf, behind, clock, log, slots = postgresSlots }: PostgresUserQueryOptions) {
     const connectionsMax = slots.running + exportSlots.running
-    const reader = new PostgresReader({ url, connectionsMax, clock, log })
+    const reader = new PostgresReader({ url, connectionsMax, behind, clock, log })
     const checked = new CheckedStatements()
     super({
       ...{ engine: 'postgres', reader, probes: postgresProbes, slots, clock },

@@ -40,6 +40,8 @@ export interface FollowerDriverOptions {
   readonly bell: CommitBell
   /** Told after each commit of a follower. */
   readonly moved: () => void
+  /** Is told of those that stop. */
+  readonly stopped?: Set<string>
   readonly clock: Clock
   readonly failpoint: Failpoint
   readonly log: Logger
@@ -293,6 +295,8 @@ export class FollowerDriver {
   }
 
   #report(name: string, change: Pick<FollowerStatus, 'state' | 'problem'> & { readonly tip?: number }): void {
+    if (change.state === 'stopped') this.#options.stopped?.add(name)
+    else this.#options.stopped?.delete(name)
     this.#status.set(name, { name, tip: this.#status.get(name)?.tip ?? -1, ...change })
   }
 }

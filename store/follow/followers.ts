@@ -65,7 +65,7 @@ export interface OpenFollowersOptions extends Omit<FollowersOptions, 'chainId'> 
 /** The driver of a chain's followers; `run` moves them. */
 export function openFollowers(options: OpenFollowersOptions): FollowerDriver {
   const { state, postgres, fence, notices, runtime, log } = options
-  const { schema, startBlock, bell } = state
+  const { schema, startBlock, bell, stopped } = state
   const { clock, failpoint } = runtime
   const followers = createFollowers({ ...options, chainId: state.chainId })
   const moved = () => {
@@ -73,7 +73,7 @@ export function openFollowers(options: OpenFollowersOptions): FollowerDriver {
     notices?.tellFollowed(schema)
   }
   return new FollowerDriver({
-    ...{ postgres, schema, startBlock, fence, followers, bell, moved },
+    ...{ postgres, schema, startBlock, fence, followers, bell, moved, stopped },
     ...{ clock, failpoint, log },
   })
 }

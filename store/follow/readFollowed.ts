@@ -1,7 +1,8 @@
 /**
  * Reads what a follower has written, at one moment: it must have taken in the blocks readers
  * already see, and nothing of a block that was reverted since. A follower is at most a moment
- * behind, so a read waits for it rather than show less.
+ * behind, so a read waits for it rather than show less; on a machine that is too busy for that, an
+ * answer says which block it is of.
  */
 import type pg from 'pg'
 import { failure } from '#errors.ts'
@@ -16,6 +17,15 @@ export interface FollowedChain {
   readonly postgres: Postgres
   readonly state: ChainState
   readonly clock: Clock
+  /** Absent, an answer that is behind is none. */
+  readonly standing?: Standing | undefined
+}
+
+/** What lets a caller be told that the answer is of an older block than readers may see. */
+export interface Standing {
+  /** A block that the answer has to contain. */
+  readonly atLeast?: number | undefined
+  readonly tell: (tip: number) => void
 }
 
 /** What is read: a follower's rows. `completes`: only with what no block tells. */
@@ -23,6 +33,11 @@ export interface Followed extends Pick<BlockFollower, 'name' | 'version'> {
   readonly completes?: boolean
 }
 
+/**
+ * A follower that takes longer than `BEHIND_MS_MAX` for a block, as on a busy machine, takes in all
+ * that came meanwhile in one step: what is further behind than such a step is being made anew.
+ */
+const BEHIND_BLOCKS_MAX = 200
 /** Far longer than a follower needs for a block, short enough for a client that waits. */
 const BEHIND_MS_MAX = 2_000
 /** How long to wait without a wake-up; bounds what a lost notice of another process costs. */
@@ -41,11 +56,11 @@ export function readFollowed<Result>(
 ): Promise<Result> {
   const text = placeSql(chain.state.schema, followed, '$1')
   const statement = { name: preparedName(text), text }
-  return untilCurrent(chain, followed, signal, (target) =>
+  return untilCurrent(chain, followed, signal, (target, mayTell) =>
     readSnapshot(chain.postgres, signal, async (client) => {
       const found = await client.query<PlaceRow>({ ...statement, values: [target] })
-      const { behind, tip } = placeOf(found.rows[0])
-      return behind ? { behind } : { behind, result: await read(client, tip) }
+      const place = placeOf(found.rows[0])
+      return { place, ...(mayTell(place) && { result: await read(client, place.tip) }) }
     }),
   )
 }
@@ -66,7 +81,7 @@ export interface FollowedRows {
  * gives them, each with `last_tip`, the block the last follower stands at.
  */
 export function readFollowedRows<Row extends Readonly<Record<string, unknown>>>(
-  { postgres, ...chain }: FollowedChain,
+  chain: FollowedChain,
   followed: readonly Followed[],
   signal: AbortSignal,
   { text: page, values, key, order }: FollowedRows,
@@ -75,60 +90,92 @@ export function readFollowedRows<Row extends Readonly<Record<string, unknown>>>(
   const text = `SELECT place.*, page.* FROM (${place}) AS place LEFT JOIN LATERAL (${page}) AS page ON true ORDER BY ${order}`
   return untilCurrent(chain, followed, signal, async (target) => {
     const statement = { name: preparedName(text), text, values: [...values, target] }
-    const found = await readOnce(postgres, signal, (client) => client.query<PlaceRow & Row>(statement))
-    const { behind } = placeOf(found.rows[0])
-    return behind ? { behind } : { behind, result: found.rows.filter((row) => row[key] !== null) }
+    const found = await readOnce(chain.postgres, signal, (client) => client.query<PlaceRow & Row>(statement))
+    return { place: placeOf(found.rows[0]), result: found.rows.filter((row) => row[key] !== null) }
   })
 }
 
-type Look<Result> = { readonly behind: Place } | { readonly behind: null; readonly result: Result }
+/** One look: where the followers stand, and what was read there, if it may be told. */
+interface Look<Result> {
+  readonly place: Place
+  readonly result?: Result
+}
 
-/** Looks until no follower is behind what readers could see at first. */
+/**
+ * Looks until no follower is behind what readers could see at first, or, where that may be told, for
+ * as long as one that keeps up needs.
+ */
 async function untilCurrent<Result>(
-  { state, clock }: Pick<FollowedChain, 'state' | 'clock'>,
+  { state, clock, standing }: Omit<FollowedChain, 'postgres'>,
   followed: readonly Followed[],
   signal: AbortSignal,
-  look: (target: number) => Promise<Look<Result>>,
+  look: (target: number, mayTell: (place: Place) => boolean) => Promise<Look<Result>>,
 ): Promise<Result> {
   const [first] = followed
   if (state.startBlock > 0 && first) throw new CoverageIncompleteError(first.name, state.startBlock)
   const target = state.tip
+  const isNear = ({ whole }: Place) =>
+    standing !== undefined &&
+    whole !== null &&
+    whole >= (standing.atLeast ?? 0) &&
+    target - whole <= BEHIND_BLOCKS_MAX &&
+    !followed.some(({ name }) => state.stopped.has(name))
   const untilMs = clock.monotonic() + BEHIND_MS_MAX
   for (;;) {
     const { rings } = state.followed
-    const seen = await look(target)
-    if (!seen.behind) return seen.result
-    const { name, tip } = seen.behind
-    if (clock.monotonic() >= untilMs) throw new ProjectionIncompleteError(name, tip, target)
+    // Nobody waits again for a follower that was waited for in vain.
+    const isPatient = () => clock.monotonic() < untilMs && !followed.some(({ name }) => state.late.has(name))
+    const mayTell = (place: Place) => place.behind === null || (!isPatient() && isNear(place))
+    const { place, ...seen } = await look(target, mayTell)
+    const { behind } = place
+    if (behind === null) for (const { name } of followed) state.late.delete(name)
+    if ('result' in seen && mayTell(place)) {
+      if (behind !== null && place.whole !== null) standing?.tell(place.whole)
+      return seen.result
+    }
+    if (behind && clock.monotonic() >= untilMs) {
+      if (!isNear(place)) throw new ProjectionIncompleteError(behind.name, behind.tip, target)
+      state.late.add(behind.name)
+      continue
+    }
     await state.followed.wait(clock, POLL_MS, signal, rings)
     signal.throwIfAborted()
   }
 }
 
 interface Place {
-  readonly name: string
-  /** -1 before its first block. */
+  /** The first follower that is not current. */
+  readonly behind: { readonly name: string; readonly tip: number } | null
+  /** The block the last follower stands at; -1 before its first. */
   readonly tip: number
+  /**
+   * The newest block that all of them have taken in; null where one has taken in none, holds what was
+   * taken back, or lacks what no block tells.
+   */
+  readonly whole: number | null
 }
 
 interface PlaceRow extends Readonly<Record<string, unknown>> {
   readonly behind: string | null
   readonly behind_tip: number | null
   readonly last_tip: number | null
+  readonly whole_tip: number | null
 }
 
-function placeOf(row: PlaceRow | undefined): { readonly behind: Place | null; readonly tip: number } {
-  const { behind = '', behind_tip: behindTip = -1, last_tip: tip = -1 } = row ?? {}
+function placeOf(row: PlaceRow | undefined): Place {
+  const { behind = '', behind_tip: behindTip = -1, last_tip: tip = -1, whole_tip: whole = null } = row ?? {}
   return {
     behind: behind === null ? null : { name: behind, tip: behindTip ?? -1 },
     tip: tip ?? -1,
+    whole,
   }
 }
 
 /**
- * One row: the first follower that is not current, and the block the last one stands at. A follower
- * is current when nothing in it was taken back, and it holds what readers could see (up to
- * `target`, a parameter), unless that was taken back since.
+ * One row: the first follower that is not current, the block the last one stands at, and the one that
+ * all have taken in. A follower is current when it is whole (nothing in it was taken back, nothing is
+ * missing), and it holds what readers could see (up to `target`, a parameter), unless that was taken
+ * back since. OFFSET 0 has what a whole one takes looked up once for each.
  */
 function placeSql(schema: string, followed: readonly Followed[], target: string): string {
   const [followers, coverage, lanes] = ['followers', 'coverage', 'lanes'].map((table) =>
@@ -139,14 +186,15 @@ function placeSql(schema: string, followed: readonly Followed[], target: string)
   )
   return `SELECT (array_agg(name ORDER BY nth) FILTER (WHERE is_current IS NOT TRUE))[1] AS behind,
       (array_agg(tip ORDER BY nth) FILTER (WHERE is_current IS NOT TRUE))[1] AS behind_tip,
-      (array_agg(tip ORDER BY nth))[${followed.length}] AS last_tip
-    FROM (SELECT nth, asked.name, tip, tip >= 0 AND (completed OR NOT completes)
-        AND (${revertedFromSql(schema, 'f.seq')}) <= tip IS NOT TRUE
-        AND tip >= least(${target}::bigint, (SELECT lanes.tip FROM ${lanes} AS lanes WHERE lanes.name = 'head')) AS is_current
+      (array_agg(tip ORDER BY nth))[${followed.length}] AS last_tip,
+      CASE WHEN bool_and(is_whole IS TRUE) THEN min(tip) END AS whole_tip
+    FROM (SELECT nth, asked.name, tip, is_whole, is_whole AND tip >= least(${target}::bigint, (SELECT lanes.tip FROM ${lanes} AS lanes WHERE lanes.name = 'head')) AS is_current
       FROM (VALUES ${asked.join(', ')}) AS asked (nth, name, version, completes)
       LEFT JOIN ${followers} AS f ON f.name = asked.name AND f.version = asked.version
       LEFT JOIN ${coverage} AS c ON c.store = 'postgres' AND c.projection = f.name AND c.version = f.version
-      CROSS JOIN LATERAL (SELECT coalesce(upper(blocks) - 1, -1) AS tip) AS held) AS each_follower`
+      CROSS JOIN LATERAL (SELECT coalesce(upper(blocks) - 1, -1) AS tip) AS held
+      CROSS JOIN LATERAL (SELECT tip >= 0 AND (completed OR NOT completes)
+        AND (${revertedFromSql(schema, 'f.seq')}) <= tip IS NOT TRUE AS is_whole OFFSET 0) AS state) AS each_follower`
 }
 
 /** A follower has not taken in yet what a read needs. */

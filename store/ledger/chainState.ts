@@ -36,6 +36,10 @@ export class ChainState {
   /** Rings then too, and when a follower has one. */
   readonly followed = new CommitBell()
   readonly openParts = new OpenParts()
+  /** Followers that stand still in this process until a person looks at them. */
+  readonly stopped = new Set<string>()
+  /** Followers that readers waited for in vain; one that is found current is none of them. */
+  readonly late = new Set<string>()
   readonly #postgres: Postgres
   #postgresCoverage: RangeSet = []
   #clickhouseCoverage: RangeSet = []

@@ -24,10 +24,8 @@ const feeManager = '0xfeec000000000000000000000000000000000000'
 const exchange = '0xdec0000000000000000000000000000000000000'
 const zero = `0x${'0'.repeat(40)}`
 const READS_AT_ONCE = 8
-/** Transactions whose feeds `npm test` reads. */
-const TRANSACTIONS_FEW = 250
-/** Accounts whose feeds `npm test` reads as a whole. */
-const ACCOUNTS_FEW = 40
+/** How many feeds `npm test` reads: of one transaction each, and whole ones of accounts. */
+const [TRANSACTIONS_FEW, ACCOUNTS_FEW] = [250, 40]
 
 interface Decoded {
   readonly address: string
@@ -52,39 +50,39 @@ const withoutEvents = ({ events: _, ...item }: { readonly events?: unknown }) =>
 const recipientsOf = ({ events }: ActivityTx): readonly string[] =>
   events.filter(({ name }) => name === 'erc20.Transfer').map(({ args }) => args['to'])
 
-describe('activities', () => {
-  let api: ChainApi
-  let oracle: ActivityOracle
-  let check: ResponseCheck
-  let accounts: Readonly<Record<string, string>>
+let api: ChainApi
+let oracle: ActivityOracle
+let check: ResponseCheck
+let accounts: Readonly<Record<string, string>>
 
-  beforeAll(async () => {
-    oracle = new ActivityOracle(readRecording(recording))
-    const { transactions } = oracle
-    const others = (tx: ActivityTx) => recipientsOf(tx).filter((to) => to !== tx.from)
-    accounts = {
-      sender: commonest(transactions.map(({ from }) => from)),
-      sponsor: commonest(transactions.map(({ from, feePayer }) => (feePayer === from ? null : feePayer))),
-      recipient: commonest(transactions.flatMap(others)),
-      exchange,
-      feeManager,
-      zero,
-      nobody: `0x${'12'.repeat(20)}`,
-    }
-    api = await openChainApi()
-    await api.append(recordedBatches(recording, 10))
-    await api.finalize(100)
-    check = await responseCheck(api)
-  })
-  afterAll(() => api.close())
-
-  const of = (name: string): string => {
-    const account = accounts[name]
-    if (!account) throw new Error(`no account ${name}`)
-    return account
+beforeAll(async () => {
+  oracle = new ActivityOracle(readRecording(recording))
+  const { transactions } = oracle
+  const others = (tx: ActivityTx) => recipientsOf(tx).filter((to) => to !== tx.from)
+  accounts = {
+    sender: commonest(transactions.map(({ from }) => from)),
+    sponsor: commonest(transactions.map(({ from, feePayer }) => (feePayer === from ? null : feePayer))),
+    recipient: commonest(transactions.flatMap(others)),
+    exchange,
+    feeManager,
+    zero,
+    nobody: `0x${'12'.repeat(20)}`,
   }
-  const pathOf = (name: string, query = '') => `${feed.replace('{address}', of(name))}?${query}`
+  api = await openChainApi()
+  await api.append(recordedBatches(recording, 10))
+  await api.finalize(100)
+  check = await responseCheck(api)
+})
+afterAll(() => api.close())
 
+const of = (name: string): string => {
+  const account = accounts[name]
+  if (!account) throw new Error(`no account ${name}`)
+  return account
+}
+const pathOf = (name: string, query = '') => `${feed.replace('{address}', of(name))}?${query}`
+
+describe('the feed of activities', () => {
   test.each([
     ['sender', 7],
     ['sender', 200],
@@ -105,98 +103,100 @@ describe('activities', () => {
     expect(rows.map(withoutEvents)).toEqual(expected)
     expect(lengths.slice(0, -1).every((length) => length === limit)).toBe(true)
   })
+})
 
-  describe('where the operator lists tokens', () => {
-    const listed = namedToken
-    const isShown = (token: string) => token === listed || token.startsWith('0x20c000000000000000000000')
-    const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id)
-    const changed: { curatedTokens?: CuratedTokens; tokenNames?: TokenNames } = {}
-    const nothing: ReadonlyMap<string, string> = new Map()
-    let names = nothing
+describe('the feed where the operator lists tokens', () => {
+  const listed = namedToken
+  const isShown = (token: string) => token === listed || token.startsWith('0x20c000000000000000000000')
+  const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id)
+  const changed: { curatedTokens?: CuratedTokens; tokenNames?: TokenNames } = {}
+  const nothing: ReadonlyMap<string, string> = new Map()
+  let names = nothing
 
-    beforeAll(() => {
-      const entry = { address: address(listed), logo: null }
-      const { curatedTokens, tokenNames } = api.services
-      Object.assign(changed, { curatedTokens, tokenNames })
-      Object.assign(api.services, {
-        curatedTokens: {
-          changedAtSeconds: 0,
-          of: () => [entry],
-          find: (_chainId: number, token: string) => (token === listed ? entry : undefined),
+  beforeAll(() => {
+    const entry = { address: address(listed), logo: null }
+    const { curatedTokens, tokenNames } = api.services
+    Object.assign(changed, { curatedTokens, tokenNames })
+    Object.assign(api.services, {
+      curatedTokens: {
+        changedAtSeconds: 0,
+        of: () => [entry],
+        find: (_chainId: number, token: string) => (token === listed ? entry : undefined),
+      },
+      tokenNames: {
+        read: async (chainId, tokens, signal) => {
+          const known = await tokenNames.read(chainId, tokens, signal)
+          const more = tokens.flatMap((token): [string, TokenName][] => {
+            const symbol = names.get(token)
+            const rest = { currency: 'USD', decimals: 6, logoUri: null, verified: false }
+            return symbol === undefined ? [] : [[token, { name: symbol, symbol, ...rest }]]
+          })
+          return new Map([...known, ...more])
         },
-        tokenNames: {
-          read: async (chainId, tokens, signal) => {
-            const known = await tokenNames.read(chainId, tokens, signal)
-            const more = tokens.flatMap((token): [string, TokenName][] => {
-              const symbol = names.get(token)
-              const rest = { currency: 'USD', decimals: 6, logoUri: null, verified: false }
-              return symbol === undefined ? [] : [[token, { name: symbol, symbol, ...rest }]]
-            })
-            return new Map([...known, ...more])
-          },
-        } satisfies TokenNames,
-      })
-    })
-    afterAll(() => Object.assign(api.services, changed))
-
-    test('every movement of a standard token is in the feed of both its sides, whoever moved it', async () => {
-      const moves = new Map<string, Set<string>>()
-      for (const tx of oracle.transactions)
-        for (const { name, log, args } of tx.events)
-          if (name === 'erc20.Transfer' && isShown(log.address))
-            for (const account of [args['from'], args['to']])
-              moves.set(account, (moves.get(account) ?? new Set()).add(tx.hash))
-      const lacking: string[] = []
-      const asked = few([...moves], ACCOUNTS_FEW)
-      for (let from = 0; from < asked.length; from += READS_AT_ONCE)
-        await Promise.all(
-          asked.slice(from, from + READS_AT_ONCE).map(async ([account, hashes]) => {
-            const rows = await walk(api, `${feed.replace('{address}', account)}?limit=200`)
-            const told = new Set(rows.map(({ transactionHash }) => transactionHash))
-            lacking.push(...[...hashes].filter((hash) => !told.has(hash)))
-          }),
-        )
-      expect(lacking).toEqual([])
-    })
-
-    test('what foreign contracts say they moved is left out where the account neither sent nor paid', async () => {
-      const said = oracle.transactions.flatMap(({ from, feePayer, events }) =>
-        events
-          .filter(({ name, log }) => name === 'erc20.Transfer' && !isShown(log.address))
-          .map(({ args }): string => args['to'])
-          .filter((to) => ![from, feePayer, zero].includes(to)),
-      )
-      accounts = { ...accounts, holder: commonest(said) }
-      const all = oracle.feedOf(of('holder'))
-      const shown = oracle.feedOf(of('holder'), isShown)
-      expect(shown.length).toBeGreaterThan(0)
-      expect(shown.length).toBeLessThan(all.length)
-      const rows = await walk(api, pathOf('holder', 'limit=7'))
-      expect(idsOf(rows)).toEqual(idsOf(shown))
-      expect(idsOf(await walk(api, pathOf('holder', 'limit=50&unverified=true')))).toEqual(idsOf(all))
-      for (const { data } of rows)
-        if (data.sourceToken) expect(data.sourceToken.verified).toBe(data.sourceToken.address === listed)
-    })
-
-    test('a token that is not listed has no name that looks like a verified one', async () => {
-      const unlisted = [...new Set(oracle.feedOf(of('recipient')).map(({ data }) => tokenOf(data)))]
-      const [imitating, own] = unlisted.filter((token) => token !== listed && isShown(token))
-      names = new Map([
-        [imitating ?? '', 'pa\u0442h U\u0405D\u3164'],
-        [own ?? '', 'ownUSD'],
-      ])
-      onTestFinished(() => {
-        names = nothing
-      })
-      const rows = await walk(api, pathOf('recipient', 'limit=200'))
-      const tokens = new Map(rows.map(({ data: { sourceToken } }) => [sourceToken?.address, sourceToken]))
-      const { amount: _, ...shown } = tokens.get(imitating)
-      expect(shown).toEqual({ address: imitating, verified: false, currency: 'USD', decimals: 6 })
-      expect(tokens.get(own)).toMatchObject({ verified: false, name: 'ownUSD', symbol: 'ownUSD' })
-      expect(tokens.get(listed)).toMatchObject({ verified: true, symbol: 'pathUSD' })
+      } satisfies TokenNames,
     })
   })
+  afterAll(() => Object.assign(api.services, changed))
 
+  test('every movement of a standard token is in the feed of both its sides, whoever moved it', async () => {
+    const moves = new Map<string, Set<string>>()
+    for (const tx of oracle.transactions)
+      for (const { name, log, args } of tx.events)
+        if (name === 'erc20.Transfer' && isShown(log.address))
+          for (const account of [args['from'], args['to']])
+            moves.set(account, (moves.get(account) ?? new Set()).add(tx.hash))
+    const lacking: string[] = []
+    const asked = few([...moves], ACCOUNTS_FEW)
+    for (let from = 0; from < asked.length; from += READS_AT_ONCE)
+      await Promise.all(
+        asked.slice(from, from + READS_AT_ONCE).map(async ([account, hashes]) => {
+          const rows = await walk(api, `${feed.replace('{address}', account)}?limit=200`)
+          const told = new Set(rows.map(({ transactionHash }) => transactionHash))
+          lacking.push(...[...hashes].filter((hash) => !told.has(hash)))
+        }),
+      )
+    expect(lacking).toEqual([])
+  })
+
+  test('what foreign contracts say they moved is left out where the account neither sent nor paid', async () => {
+    const said = oracle.transactions.flatMap(({ from, feePayer, events }) =>
+      events
+        .filter(({ name, log }) => name === 'erc20.Transfer' && !isShown(log.address))
+        .map(({ args }): string => args['to'])
+        .filter((to) => ![from, feePayer, zero].includes(to)),
+    )
+    accounts = { ...accounts, holder: commonest(said) }
+    const all = oracle.feedOf(of('holder'))
+    const shown = oracle.feedOf(of('holder'), isShown)
+    expect(shown.length).toBeGreaterThan(0)
+    expect(shown.length).toBeLessThan(all.length)
+    const rows = await walk(api, pathOf('holder', 'limit=7'))
+    expect(idsOf(rows)).toEqual(idsOf(shown))
+    expect(idsOf(await walk(api, pathOf('holder', 'limit=50&unverified=true')))).toEqual(idsOf(all))
+    for (const { data } of rows)
+      if (data.sourceToken) expect(data.sourceToken.verified).toBe(data.sourceToken.address === listed)
+  })
+
+  test('a token that is not listed has no name that looks like a verified one', async () => {
+    const unlisted = [...new Set(oracle.feedOf(of('recipient')).map(({ data }) => tokenOf(data)))]
+    const [imitating, own] = unlisted.filter((token) => token !== listed && isShown(token))
+    names = new Map([
+      [imitating ?? '', 'pa\u0442h U\u0405D\u3164'],
+      [own ?? '', 'ownUSD'],
+    ])
+    onTestFinished(() => {
+      names = nothing
+    })
+    const rows = await walk(api, pathOf('recipient', 'limit=200'))
+    const tokens = new Map(rows.map(({ data: { sourceToken } }) => [sourceToken?.address, sourceToken]))
+    const { amount: _, ...shown } = tokens.get(imitating)
+    expect(shown).toEqual({ address: imitating, verified: false, currency: 'USD', decimals: 6 })
+    expect(tokens.get(own)).toMatchObject({ verified: false, name: 'ownUSD', symbol: 'ownUSD' })
+    expect(tokens.get(listed)).toMatchObject({ verified: true, symbol: 'pathUSD' })
+  })
+})
+
+describe('activities of one transaction', () => {
   test('a page can end between two activities of one transaction, and the next goes on there', async () => {
     const split = (expected: readonly ExpectedActivity[], limit: number) =>
       expected.some(
@@ -243,7 +243,9 @@ describe('activities', () => {
       expect(body.data[0]).toMatchObject({ type: 'order-placed', data: { side: 'bid' } })
     }
   })
+})
 
+describe('what activities carry', () => {
   test('amounts carry the names of their tokens, memos their text, attributions a service', async () => {
     const rows = await walk(api, pathOf('sender', 'limit=200'))
     const transfers = rows.filter(({ type }) => type === 'transfer')
@@ -296,7 +298,9 @@ describe('activities', () => {
     const one = await api.get(`/v1/transactions/${hash}/activities?include=zones`)
     expect(one.body.data[0].chainId).toBe(api.chainId)
   })
+})
 
+describe('groups of activities', () => {
   test('what one access key did in a row on one day is a group, and unfolds to the feed', async () => {
     const keyUser = commonest(
       oracle.transactions.map((tx) => {
@@ -328,7 +332,9 @@ describe('activities', () => {
       expect(unfolded.map(withoutEvents)).toEqual(expected)
     }
   })
+})
 
+describe('pages of the feed, and what it refuses', () => {
   test.each([
     ['page=1', 'page'],
     ['order=asc', 'order'],

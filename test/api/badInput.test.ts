@@ -11,44 +11,44 @@ import { recordedBatches } from '../store/support/chainStore.ts'
 import { few, isFull } from '../support/breadth.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 
-describe('bad input', () => {
-  let api: ChainApi
-  let operations: readonly Operation[]
-  beforeAll(async () => {
-    api = await openChainApi()
-    await api.append(recordedBatches('tempo-dev-2k', 10).slice(0, 2))
-    operations = operationsOf((await api.get('/openapi.json')).body)
+let api: ChainApi
+let operations: readonly Operation[]
+beforeAll(async () => {
+  api = await openChainApi()
+  await api.append(recordedBatches('tempo-dev-2k', 10).slice(0, 2))
+  operations = operationsOf((await api.get('/openapi.json')).body)
+})
+afterAll(() => api.close())
+
+/** What the server makes of a request: its status, and the places it complains about. */
+async function judge(operation: Operation, url: string, body?: Json) {
+  const { method } = operation
+  const response = await fetch(api.server.origin + url, {
+    method,
+    ...(body !== undefined && {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }),
   })
-  afterAll(() => api.close())
+  const answer: Json = await response.json()
+  const places = (answer.error?.details ?? []).map(({ path }: { path: unknown[] }) => path)
+  return { status: response.status, places, requestId: answer.requestId }
+}
 
-  /** What the server makes of a request: its status, and the places it complains about. */
-  async function judge(operation: Operation, url: string, body?: Json) {
-    const { method } = operation
-    const response = await fetch(api.server.origin + url, {
-      method,
-      ...(body !== undefined && {
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      }),
-    })
-    const answer: Json = await response.json()
-    const places = (answer.error?.details ?? []).map(({ path }: { path: unknown[] }) => path)
-    return { status: response.status, places, requestId: answer.requestId }
-  }
+async function expectRefused(
+  operation: Operation,
+  url: string,
+  place: readonly unknown[],
+  body?: Json,
+  expected = 400,
+) {
+  const { status, places, requestId } = await judge(operation, url, body)
+  expect(status, `${operation.title}: ${url} ${JSON.stringify(body)}`).toBe(expected)
+  expect(places, `${operation.title}: ${url}`).toContainEqual(place)
+  expect(requestId).toMatch(/^req_/)
+}
 
-  async function expectRefused(
-    operation: Operation,
-    url: string,
-    place: readonly unknown[],
-    body?: Json,
-    expected = 400,
-  ) {
-    const { status, places, requestId } = await judge(operation, url, body)
-    expect(status, `${operation.title}: ${url} ${JSON.stringify(body)}`).toBe(expected)
-    expect(places, `${operation.title}: ${url}`).toContainEqual(place)
-    expect(requestId).toMatch(/^req_/)
-  }
-
+describe('bad input in parameters', () => {
   const forEachParameter = async (
     place: 'path' | 'query',
     work: (operation: Operation, parameter: DocumentedParameter) => Promise<void>,
@@ -146,7 +146,9 @@ describe('bad input', () => {
       }
     }
   })
+})
 
+describe('bad input in bodies', () => {
   /**
    * One character more than the text may have; a body far larger than it may be is another refusal.
    */

@@ -12,7 +12,8 @@ import { type BalanceOracle, genesisTokens, readBalances } from '../store/suppor
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedCalls, totalSupply } from '../store/support/followers.ts'
 import { tokensAt } from '../store/support/tokenOracle.ts'
-import { few, fullTest } from '../support/breadth.ts'
+import { few, fullTest, onceDescribe } from '../support/breadth.ts'
+import { balanceRows, balancesOf, holderRows, holdersOf, isTip20 } from './support/balanceRows.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 import { readClock } from './support/readClock.ts'
@@ -21,42 +22,11 @@ import { silentNode } from './support/silentNode.ts'
 const recording = 'tempo-dev-2k'
 const lastBlock = 122
 const [pathUsd = '', alphaUsd = '', betaUsd = ''] = genesisTokens
-const isTip20 = (token: string) => token.startsWith('0x20c000000000000000000000')
 /** Blocks of every kind: genesis, long ago, within the changes kept, the newest. */
 const blocks = [0, 1, 24, 61, 90, 113, 121, 122]
 const balancesTemplate = '/v1/addresses/{address}/balances'
 const holdersTemplate = '/v1/tokens/{token}/holders'
 const iso = (seconds: number | null) => seconds && `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
-
-type Row = readonly [address: string, balance: bigint]
-
-/** Most first, then by address. */
-const ranked = (rows: readonly Row[]): Row[] =>
-  rows
-    .filter(([, balance]) => balance > 0n)
-    .toSorted(([a, x], [b, y]) => (x === y ? (a < b ? -1 : 1) : x > y ? -1 : 1))
-
-const holdersOf = (oracle: BalanceOracle, token: string, block: number): Row[] =>
-  ranked([...(oracle.at(block).get(token)?.holders ?? [])])
-
-const balancesOf = (oracle: BalanceOracle, holder: string, block: number): Row[] =>
-  ranked(
-    [...oracle.at(block)].flatMap(([token, { holders }]): Row[] =>
-      isTip20(token) ? [[token, holders.get(holder) ?? 0n]] : [],
-    ),
-  )
-
-interface HolderBody {
-  readonly address: string
-  readonly balance: string
-}
-interface BalanceBody {
-  readonly id: string
-  readonly amount: string
-}
-const holderRows = (rows: readonly HolderBody[]): Row[] =>
-  rows.map((row) => [row.address, BigInt(row.balance)])
-const balanceRows = (rows: readonly BalanceBody[]): Row[] => rows.map((row) => [row.id, BigInt(row.amount)])
 
 /** A chain with the operator's list, and what follows it. */
 async function openBalances(tokens: readonly string[] = [betaUsd, pathUsd, alphaUsd], node?: NodeReader) {
@@ -73,41 +43,41 @@ async function openBalances(tokens: readonly string[] = [betaUsd, pathUsd, alpha
   return { api, clock, check: await responseCheck(api) }
 }
 
-describe('balances', () => {
-  let api: ChainApi
-  let check: ResponseCheck
-  let oracle: BalanceOracle
-  let batches: EncodedBatch[]
-  let everyone: string[]
-  let tokens: string[]
+let api: ChainApi
+let check: ResponseCheck
+let oracle: BalanceOracle
+let batches: EncodedBatch[]
+let everyone: string[]
+let tokens: string[]
 
-  const settle = (of: ChainApi) =>
-    followersOf(of.store, {
-      callContracts: recordedCalls(recording, oracle),
-      hotBlocks: 30,
-      checkpointBlocks: 16,
-    }).settle()
+const settle = (of: ChainApi) =>
+  followersOf(of.store, {
+    callContracts: recordedCalls(recording, oracle),
+    hotBlocks: 30,
+    checkpointBlocks: 16,
+  }).settle()
 
-  beforeAll(async () => {
-    oracle = readBalances(recording)
-    batches = recordedBatches(recording, 1)
-    ;({ api, check } = await openBalances())
-    await api.append(batches)
-    await api.finalize(lastBlock - 3)
-    await settle(api)
-    tokens = [...oracle.at(lastBlock).keys()]
-    everyone = [
-      ...new Set(tokens.flatMap((token) => [...(oracle.at(lastBlock).get(token)?.holders.keys() ?? [])])),
-    ]
-  })
+beforeAll(async () => {
+  oracle = readBalances(recording)
+  batches = recordedBatches(recording, 1)
+  ;({ api, check } = await openBalances())
+  await api.append(batches)
+  await api.finalize(lastBlock - 3)
+  await settle(api)
+  tokens = [...oracle.at(lastBlock).keys()]
+  everyone = [
+    ...new Set(tokens.flatMap((token) => [...(oracle.at(lastBlock).get(token)?.holders.keys() ?? [])])),
+  ]
+})
 
-  const get = async (path: string, template: string) => {
-    const answer = await api.get(path)
-    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-    expect(check(template, answer)).toEqual([])
-    return answer.body
-  }
+const get = async (path: string, template: string) => {
+  const answer = await api.get(path)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  expect(check(template, answer)).toEqual([])
+  return answer.body
+}
 
+describe('balances and holders, row for row', () => {
   test('holders of every token, row for row', async () => {
     for (const token of tokens) {
       const expected = holdersOf(oracle, token, lastBlock)
@@ -206,7 +176,7 @@ describe('balances', () => {
   test('a balance says what the token is and whether fees can be paid in it', async () => {
     const [holder = ''] = everyone.filter((account) => balancesOf(oracle, account, lastBlock).length > 5)
     const { data } = await get(`/v1/addresses/${holder}/balances?limit=200`, balancesTemplate)
-    const one = data.find((row: BalanceBody) => row.id === alphaUsd)
+    const one = data.find((row: { readonly id: string }) => row.id === alphaUsd)
     const amount = oracle.at(lastBlock).get(alphaUsd)?.holders.get(holder) ?? 0n
     const [whole, part = ''] = [
       `${amount / 1_000_000n}`,
@@ -224,9 +194,12 @@ describe('balances', () => {
     })
     for (const row of data) expect(row.feeEligible).toBe([pathUsd, alphaUsd, betaUsd].includes(row.id))
   })
+})
 
+const created = tokensAt(recording, lastBlock)
+
+describe('filters of balances', () => {
   const curated = [betaUsd, pathUsd, alphaUsd]
-  const created = tokensAt(recording, lastBlock)
   const currencyOf = (token: string) => created.get(token)?.currency ?? 'USD'
   const filters: [string, (token: string) => boolean][] = [
     ['verified=true', (token) => curated.includes(token)],
@@ -292,7 +265,9 @@ describe('balances', () => {
     expect({ status: found, code: body.error.code }).toEqual({ status, code })
     if (parameter !== undefined) expect(body.error.details[0].path.at(-1)).toBe(parameter)
   })
+})
 
+describe('walks over balances while the chain moves', () => {
   fullTest('a walk shows the block of its first page, however the chain grows', async () => {
     const growing = await openBalances()
     await growing.api.append(batches.slice(0, 61))
@@ -335,7 +310,9 @@ describe('balances', () => {
     const got = holderRows(await walk(other.api, `/v1/tokens/${pathUsd}/holders?limit=50`))
     expect(got).toEqual(holdersOf(oracle, pathUsd, 115))
   })
+})
 
+onceDescribe('balances that are not known', () => {
   test('while balances are not ready, those of tokens that a filter names are the node’s', async () => {
     const told = new Map([
       [alphaUsd, 7n],

@@ -19,7 +19,7 @@ import { readCalls, readRecording } from '../chain/recordings.ts'
 import { type BalanceOracle, readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedCalls } from '../store/support/followers.ts'
-import { fullTest } from '../support/breadth.ts'
+import { fullTest, onceDescribe } from '../support/breadth.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 
@@ -57,54 +57,54 @@ function listing(token: string): CuratedTokens {
   }
 }
 
+let api: ChainApi
+let check: ResponseCheck
+let oracle: BalanceOracle
+/** By their first transfer. */
+let tokens: string[]
+
+const answers = () => readCalls(recording)
+const ask = (token: string, abi: AbiFunction): unknown => {
+  try {
+    const data = answers()[`${token}:${toFunctionSelector(abi)}`] as Hex
+    return decodeFunctionResult({ abi: [abi], functionName: abi.name, data })
+  } catch {
+    return null
+  }
+}
+const metadataOf = (token: string): Metadata => {
+  if (token === nameless) return { name: null, symbol: null, decimals: null }
+  // Answers with bytes32, as tokens did before strings.
+  if (token === oldCoin) return { name: 'Old Coin', symbol: 'OLD', decimals: null }
+  const [name, symbol, decimals] = functions.map((abi) => ask(token, abi))
+  return { name, symbol, decimals } as Metadata
+}
+
+const node: CallContracts = async (calls, at, signal) => {
+  const told = await recordedCalls(recording, oracle)(calls, at, signal)
+  return told.map((answer, index) => (calls[index]?.to === nameless ? null : answer))
+}
+
+beforeAll(async () => {
+  oracle = readBalances(recording)
+  api = await openChainApi({ kind: 'evm', services: { curatedTokens: listing(oldCoin) } })
+  const { chains, curatedTokens } = api.services
+  Object.assign(api.services, { tokenNames: tokenNamesOf(chains, curatedTokens) })
+  await api.append(recordedBatches(recording, 10))
+  await followersOf(api.store, { kind: 'evm', callContracts: node }).settle()
+  check = await responseCheck(api)
+  tokens = [...oracle.at(lastBlock).keys()].filter(isOther)
+})
+afterAll(() => api.close())
+
+const get = async (path: string, template: string) => {
+  const answer = await api.get(path)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  expect(check(template, answer)).toEqual([])
+  return answer.body
+}
+
 describe('ERC-20 tokens', () => {
-  let api: ChainApi
-  let check: ResponseCheck
-  let oracle: BalanceOracle
-  /** By their first transfer. */
-  let tokens: string[]
-
-  const answers = () => readCalls(recording)
-  const ask = (token: string, abi: AbiFunction): unknown => {
-    try {
-      const data = answers()[`${token}:${toFunctionSelector(abi)}`] as Hex
-      return decodeFunctionResult({ abi: [abi], functionName: abi.name, data })
-    } catch {
-      return null
-    }
-  }
-  const metadataOf = (token: string): Metadata => {
-    if (token === nameless) return { name: null, symbol: null, decimals: null }
-    // Answers with bytes32, as tokens did before strings.
-    if (token === oldCoin) return { name: 'Old Coin', symbol: 'OLD', decimals: null }
-    const [name, symbol, decimals] = functions.map((abi) => ask(token, abi))
-    return { name, symbol, decimals } as Metadata
-  }
-
-  const node: CallContracts = async (calls, at, signal) => {
-    const told = await recordedCalls(recording, oracle)(calls, at, signal)
-    return told.map((answer, index) => (calls[index]?.to === nameless ? null : answer))
-  }
-
-  beforeAll(async () => {
-    oracle = readBalances(recording)
-    api = await openChainApi({ kind: 'evm', services: { curatedTokens: listing(oldCoin) } })
-    const { chains, curatedTokens } = api.services
-    Object.assign(api.services, { tokenNames: tokenNamesOf(chains, curatedTokens) })
-    await api.append(recordedBatches(recording, 10))
-    await followersOf(api.store, { kind: 'evm', callContracts: node }).settle()
-    check = await responseCheck(api)
-    tokens = [...oracle.at(lastBlock).keys()].filter(isOther)
-  })
-  afterAll(() => api.close())
-
-  const get = async (path: string, template: string) => {
-    const answer = await api.get(path)
-    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-    expect(check(template, answer)).toEqual([])
-    return answer.body
-  }
-
   test('are listed by their first transfer, those that have a name', async () => {
     const named = tokens.filter(
       (token) => metadataOf(token).name !== null && metadataOf(token).symbol !== null,
@@ -165,7 +165,9 @@ describe('ERC-20 tokens', () => {
     )
     expect(past.createdAt).toBe(at)
   })
+})
 
+describe('ERC-20 tokens, by what nodes and operators say of them,', () => {
   test('balances count in their decimals', async () => {
     const holders = new Set(
       tokens.flatMap((token) => [...(oracle.at(lastBlock).get(token)?.holders.keys() ?? [])]),
@@ -234,7 +236,7 @@ describe('ERC-20 tokens', () => {
   })
 })
 
-describe('ERC-20 tokens on a Tempo chain', () => {
+onceDescribe('ERC-20 tokens on a Tempo chain', () => {
   test('are found by address beside standard tokens, and asked about once', async () => {
     const oracle = readBalances(recording)
     const api = await openChainApi()
@@ -248,7 +250,10 @@ describe('ERC-20 tokens on a Tempo chain', () => {
       asked.push(...calls.filter(({ data }) => data === nameSelector).map(({ to }) => to))
       return answer(calls, at, signal)
     }
-    const { settle } = followersOf(api.store, { callContracts })
+    const { settle } = followersOf(api.store, {
+      callContracts,
+      only: ['tokens', 'balances', 'erc20_metadata'],
+    })
     await settle()
     await settle()
     const others = [...oracle.at(lastBlock).keys()].filter(isOther)

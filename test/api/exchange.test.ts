@@ -24,40 +24,41 @@ const sum = <Item>(items: readonly Item[], of: (item: Item) => bigint) =>
 
 const isoOf = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000', '')
 
-describe('the exchange', () => {
-  const chain = readRecording(recording)
-  const oracle = bookOf(chain)
-  const callContracts = recordedCalls(recording, readBalances(recording))
-  const bases = [...new Set([...oracle.pairs.values()].map(({ base }) => base))]
-  let batches: EncodedBatch[]
-  let api: ChainApi
-  let followers: TestFollowers
-  let check: ResponseCheck
+const chain = readRecording(recording)
+const oracle = bookOf(chain)
+const callContracts = recordedCalls(recording, readBalances(recording))
+const bases = [...new Set([...oracle.pairs.values()].map(({ base }) => base))]
+let batches: EncodedBatch[]
+let api: ChainApi
+let followers: TestFollowers
+let check: ResponseCheck
 
-  async function open() {
-    const opened = await openChainApi({ services: { clock: readClock() } })
-    afterAll(() => opened.close())
-    const { services } = opened
-    Object.assign(services, { tokenNames: tokenNamesOf(services.chains, services.curatedTokens) })
-    return { api: opened, followers: followersOf(opened.store, { callContracts }) }
-  }
-  beforeAll(async () => {
-    batches = recordedBatches(recording, 1)
-    const opened = await open()
-    api = opened.api
-    followers = opened.followers
-    await api.append(batches.slice(0, lastBlock + 1))
-    await api.finalize(finalBlock)
-    await followers.settle()
-    check = await responseCheck(api)
-  })
-  async function get(path: string, template = path.split('?')[0] ?? path) {
-    const answer = await api.get(path)
-    expect(answer.status, `${path}: ${JSON.stringify(answer.body)}`).toBe(200)
-    expect(check(template, answer), path).toEqual([])
-    return answer.body
-  }
+async function open() {
+  const opened = await openChainApi({ services: { clock: readClock() } })
+  afterAll(() => opened.close())
+  const { services } = opened
+  Object.assign(services, { tokenNames: tokenNamesOf(services.chains, services.curatedTokens) })
+  return { api: opened, followers: followersOf(opened.store, { callContracts }) }
+}
+beforeAll(async () => {
+  batches = recordedBatches(recording, 1)
+  const opened = await open()
+  api = opened.api
+  followers = opened.followers
+  await api.append(batches.slice(0, lastBlock + 1))
+  await api.finalize(finalBlock)
+  await followers.settle()
+  check = await responseCheck(api)
+})
+async function get(path: string, template = path.split('?')[0] ?? path) {
+  const answer = await api.get(path)
+  expect(answer.status, `${path}: ${JSON.stringify(answer.body)}`).toBe(200)
+  expect(check(template, answer), path).toEqual([])
+  return answer.body
+}
+const shown = ({ orderId, remaining }: { orderId: string; remaining: string }) => [orderId, remaining]
 
+describe('depth and orders of the exchange', () => {
   const levelsOf = (book: BookOracle, base: string, isBid: boolean) => {
     const open = book.orders.filter((order) => order.open && order.base === base && order.isBid === isBid)
     const ticks = [...new Set(open.map(({ tick }) => tick))].sort((a, b) => (isBid ? b - a : a - b))
@@ -101,7 +102,6 @@ describe('the exchange', () => {
   })
 
   const byTick = (a: OracleOrder, b: OracleOrder) => a.tick - b.tick || (a.id < b.id ? -1 : 1)
-  const shown = ({ orderId, remaining }: { orderId: string; remaining: string }) => [orderId, remaining]
   const expectedOf = (orders: readonly OracleOrder[]) =>
     orders.map(({ id, remaining }) => [`${id}`, `${remaining}`])
 
@@ -172,7 +172,9 @@ describe('the exchange', () => {
       expect((await api.get(`/v1/exchange/orders/${id}`)).body.error.code).toBe('order_invalid')
     expect((await api.get(`/v1/exchange/orders/${2n ** 128n - 1n}`)).status).toBe(404)
   })
+})
 
+describe('pairs and swaps of the exchange', () => {
   test('pairs are listed by creation and by what asks offer', async () => {
     const rows = await walk(api, '/v1/exchange/pairs?limit=5&order=asc')
     expect(rows.map(({ key }) => key)).toEqual([...oracle.pairs.keys()])
@@ -235,7 +237,9 @@ describe('the exchange', () => {
     }
     expect((await api.get('/v1/exchange/swaps?page=1')).status).toBe(400)
   })
+})
 
+describe('candles of the exchange', () => {
   test('candles are the fills by time, in quote per base', async () => {
     const timeOf = (block: number) =>
       Number((chain[block] as { block: { timestamp: string } }).block.timestamp)
@@ -320,7 +324,9 @@ describe('the exchange', () => {
     }
     expect(empty).toBeGreaterThan(10)
   })
+})
 
+describe('the aggregators’ feed of the exchange', () => {
   const eventOf = (fill: OracleFill) => {
     const [base, quote] = [formatUnits(fill.amount, 6), formatUnits(fill.quoteAmount, 6)]
     return {

@@ -41,67 +41,86 @@ const burnTopic = toEventSelector('BurnAt(address,address,uint256)')
 const feeManager = '0xfeec000000000000000000000000000000000000'
 const noNode = ['http://127.0.0.1:9']
 
+let chain: readonly TempoBlock[]
+let batches: readonly EncodedBatch[]
+let api: ChainApi
+let rpc: RpcApi
+let service: Service
+let receiver: Receiver
+let check: Awaited<ReturnType<typeof responseCheck>>
+const last = () => chain.length - 1
+const subscribe = (path: string, eventType: string, filters: object) =>
+  service.subscribe({ eventType, filters, destination: { type: 'url', url: receiver.url(path) } })
+const settle = () =>
+  followersOf(api.store, { callContracts: silentCalls, only: ['tokens', 'balances', 'fee_pools'] }).settle()
+
+beforeAll(async () => {
+  chain = await forkedChain()
+  batches = chain.map((block) => decode({ ...rangeOf([block]), endpoint: 'test' }, 'roots', profile))
+  api = await openChainApi()
+  receiver = await openReceiver()
+  await api.append(batches.slice(0, 1))
+  service = await openService({ store: api.store })
+  await service.append([])
+  await subscribe('/txs', 'transaction:included', { nonce: { gte: '0x8000000000000000' }, from: who.bob })
+  await subscribe('/burns', 'log:emitted', { signature: holdEvents.burnAt.slice('event '.length) })
+  await subscribe('/held', 'log:emitted', { signature: holdEvents.blocked.slice('event '.length) })
+  service.start()
+  await service.append(batches.slice(1))
+  await api.append([])
+  await settle()
+  await api.finalize(last())
+  await api.fillClickHouse()
+  const { state, store, chainId } = api
+  rpc = await openRpcApi({ urls: noNode, chainId, stored: { state, postgres: store.postgres } })
+  check = await responseCheck(api)
+})
+afterAll(async () => {
+  await rpc?.close()
+  await service?.close()
+  await api?.close()
+})
+
+/** Rows of one statement, the same on both engines; values as text. */
+async function sqlRows(sql: string, signatures: readonly string[] = []): Promise<readonly string[][]> {
+  const { postgres, clickhouse } = api.services.sql
+  const found = []
+  for (const engine of [postgres, clickhouse]) {
+    const { rows } = await engine.run({
+      ...{ chainId: api.chainId, sql, signatures, limit: 1_000, timeoutMs: 20_000 },
+    })
+    found.push(rows.map((row) => row.map(String)))
+  }
+  expect(found[1]).toEqual(found[0])
+  return found[0] ?? []
+}
+
+async function expectStored(): Promise<void> {
+  await expectInPostgres(api.store, batches)
+  await expectInClickHouse(api.store, batches)
+  for (const { sql, rows } of toldRows(chain)) expect([sql, await sqlRows(sql)]).toEqual([sql, rows])
+}
+
+async function expectBalances(): Promise<void> {
+  const held = heldAfter(chain)
+  for (const holder of [...Object.values(who), guard, feeManager]) {
+    const balances = await walk(api, `/v1/addresses/${holder}/balances`)
+    expect(balances.map(({ id, amount }) => [id, amount]).toSorted()).toEqual(
+      Object.values({ ...tokens, pathUsd })
+        .flatMap((token) => {
+          const amount = held.get(`${holder} ${token}`) ?? 0n
+          return amount === 0n ? [] : [[token, `${amount}`]]
+        })
+        .toSorted(),
+    )
+  }
+  for (const token of Object.values(tokens)) {
+    const { body } = await api.get(`/v1/tokens/${token}?include=totalSupply`)
+    expect([token, body.totalSupply]).toEqual([token, `${-(held.get(`${zero} ${token}`) ?? 0n)}`])
+  }
+}
+
 describe('a chain of all forks since T5', () => {
-  let chain: readonly TempoBlock[]
-  let batches: readonly EncodedBatch[]
-  let api: ChainApi
-  let rpc: RpcApi
-  let service: Service
-  let receiver: Receiver
-  let check: Awaited<ReturnType<typeof responseCheck>>
-  const last = () => chain.length - 1
-  const subscribe = (path: string, eventType: string, filters: object) =>
-    service.subscribe({ eventType, filters, destination: { type: 'url', url: receiver.url(path) } })
-  const settle = () =>
-    followersOf(api.store, { callContracts: silentCalls, only: ['tokens', 'balances', 'fee_pools'] }).settle()
-
-  beforeAll(async () => {
-    chain = await forkedChain()
-    batches = chain.map((block) => decode({ ...rangeOf([block]), endpoint: 'test' }, 'roots', profile))
-    api = await openChainApi()
-    receiver = await openReceiver()
-    await api.append(batches.slice(0, 1))
-    service = await openService({ store: api.store })
-    await service.append([])
-    await subscribe('/txs', 'transaction:included', { nonce: { gte: '0x8000000000000000' }, from: who.bob })
-    await subscribe('/burns', 'log:emitted', { signature: holdEvents.burnAt.slice('event '.length) })
-    await subscribe('/held', 'log:emitted', { signature: holdEvents.blocked.slice('event '.length) })
-    service.start()
-    await service.append(batches.slice(1))
-    await api.append([])
-    await settle()
-    await api.finalize(last())
-    await api.fillClickHouse()
-    const { state, store, chainId } = api
-    rpc = await openRpcApi({ urls: noNode, chainId, stored: { state, postgres: store.postgres } })
-    check = await responseCheck(api)
-  })
-  afterAll(async () => {
-    await rpc?.close()
-    await service?.close()
-    await api?.close()
-  })
-
-  /** Rows of one statement, the same on both engines; values as text. */
-  async function sqlRows(sql: string, signatures: readonly string[] = []): Promise<readonly string[][]> {
-    const { postgres, clickhouse } = api.services.sql
-    const found = []
-    for (const engine of [postgres, clickhouse]) {
-      const { rows } = await engine.run({
-        ...{ chainId: api.chainId, sql, signatures, limit: 1_000, timeoutMs: 20_000 },
-      })
-      found.push(rows.map((row) => row.map(String)))
-    }
-    expect(found[1]).toEqual(found[0])
-    return found[0] ?? []
-  }
-
-  async function expectStored(): Promise<void> {
-    await expectInPostgres(api.store, batches)
-    await expectInClickHouse(api.store, batches)
-    for (const { sql, rows } of toldRows(chain)) expect([sql, await sqlRows(sql)]).toEqual([sql, rows])
-  }
-
   test('is proved to the last block, and what both stores hold is what the node told', async () => {
     expect(batches.map(({ proofs }) => proofs)).toEqual(
       batches.map(() => ({ provedBlocks: 1, unprovableBlocks: 0, unprovableTxs: 0 })),
@@ -145,25 +164,6 @@ describe('a chain of all forks since T5', () => {
     await expectBalances()
   })
 
-  async function expectBalances(): Promise<void> {
-    const held = heldAfter(chain)
-    for (const holder of [...Object.values(who), guard, feeManager]) {
-      const balances = await walk(api, `/v1/addresses/${holder}/balances`)
-      expect(balances.map(({ id, amount }) => [id, amount]).toSorted()).toEqual(
-        Object.values({ ...tokens, pathUsd })
-          .flatMap((token) => {
-            const amount = held.get(`${holder} ${token}`) ?? 0n
-            return amount === 0n ? [] : [[token, `${amount}`]]
-          })
-          .toSorted(),
-      )
-    }
-    for (const token of Object.values(tokens)) {
-      const { body } = await api.get(`/v1/tokens/${token}?include=totalSupply`)
-      expect([token, body.totalSupply]).toEqual([token, `${-(held.get(`${zero} ${token}`) ?? 0n)}`])
-    }
-  }
-
   test('holds for receivers what they refused, until it is claimed or burned', async () => {
     const expected = refusedAfter(chain)
     expect(expected).toHaveLength(2)
@@ -176,16 +176,18 @@ describe('a chain of all forks since T5', () => {
     expect(oracle.routes.slice(-5, -2)).toEqual(['twoHops', 'direct', 'twoHops'])
     await expectPools(oracle)
   })
+})
 
-  async function expectPools(oracle: FeeRouteOracle): Promise<void> {
-    const rows = await walk(api, '/v1/fee-amm/pools?limit=5')
-    const poolOf = ({ userToken, validatorToken }: RpcObject) => [
-      idOf(userToken['address'], validatorToken['address']),
-      { user: BigInt(userToken['amount']), validator: BigInt(validatorToken['amount']) },
-    ]
-    expect(Object.fromEntries(rows.map(poolOf))).toEqual(Object.fromEntries(oracle.pools))
-  }
+async function expectPools(oracle: FeeRouteOracle): Promise<void> {
+  const rows = await walk(api, '/v1/fee-amm/pools?limit=5')
+  const poolOf = ({ userToken, validatorToken }: RpcObject) => [
+    idOf(userToken['address'], validatorToken['address']),
+    { user: BigInt(userToken['amount']), validator: BigInt(validatorToken['amount']) },
+  ]
+  expect(Object.fromEntries(rows.map(poolOf))).toEqual(Object.fromEntries(oracle.pools))
+}
 
+describe('what is told and derived of a chain of all forks since T5', () => {
   async function feedOf(viewer: Hex) {
     const path = `/v1/addresses/${viewer}/activities`
     expect(check('/v1/addresses/{address}/activities', await api.get(path))).toEqual([])

@@ -10,27 +10,27 @@ const recording = 'tempo-dev-2k'
 const finalBlock = 100
 const lastBlock = 122
 
-describe('SQL', () => {
-  let api: ChainApi
-  let oracle: Oracle
-  beforeAll(async () => {
-    oracle = readOracle(recording)
-    api = await openChainApi()
-    await api.append(recordedBatches(recording, 10))
-    await api.finalize(finalBlock)
-    await api.fillClickHouse()
+let api: ChainApi
+let oracle: Oracle
+beforeAll(async () => {
+  oracle = readOracle(recording)
+  api = await openChainApi()
+  await api.append(recordedBatches(recording, 10))
+  await api.finalize(finalBlock)
+  await api.fillClickHouse()
+})
+afterAll(() => api.close())
+
+const query = (sql: string, more = ''): Promise<Answer> =>
+  api.get(`/v1/indexer/query?sql=${encodeURIComponent(sql)}${more}`)
+const post = (body: object): Promise<Answer> =>
+  ask(`${api.server.origin}/v1/indexer/query`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
   })
-  afterAll(() => api.close())
 
-  const query = (sql: string, more = ''): Promise<Answer> =>
-    api.get(`/v1/indexer/query?sql=${encodeURIComponent(sql)}${more}`)
-  const post = (body: object): Promise<Answer> =>
-    ask(`${api.server.origin}/v1/indexer/query`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-
+describe('answers of SQL', () => {
   test('the answer has the shape of the contract and says what it saw', async () => {
     const { status, headers, body } = await query(
       'SELECT num, hash, timestamp, tx_count FROM blocks WHERE num IN (5, 120) ORDER BY num',
@@ -93,7 +93,9 @@ describe('SQL', () => {
       [`${oracle.transactions.filter((tx) => tx.blockNumber <= finalBlock).length}`],
     ])
   })
+})
 
+describe('SQL that is refused', () => {
   const badParameters = [
     ['limit=0', 'query_invalid'],
     ['limit=10001', 'query_invalid'],
@@ -144,7 +146,9 @@ describe('SQL', () => {
     const { body } = await query('SELECT num\nFROM blocks\nWHERE nonsense = 1')
     expect(body.error.message).toMatch(/nonsense.*line 3, column 7/)
   })
+})
 
+describe('SQL that fails', () => {
   test('a query that runs too long is 504', async () => {
     const slow = 'SELECT count(*) FROM logs a, logs b, logs c WHERE a.log_idx + b.log_idx + c.log_idx = -1'
     const { status, body } = await query(slow, '&timeout_ms=100')
@@ -156,9 +160,10 @@ describe('SQL', () => {
     ['sql_allowance', 429, 'rate_limit_exceeded'],
     ['sql_unavailable', 502, 'upstream_error'],
   ] as const
-  test.each(failures)('%s is %i %s', async (failure, status, code) => {
-    const error = new UserQueryError(failure, 'no', { retryMs: 61_500 })
-    const other = await openChainApi({
+  let failing: ChainApi
+  let error = new UserQueryError('sql_busy', 'no')
+  beforeAll(async () => {
+    failing = await openChainApi({
       wrapEngine: (engine) => ({
         engine: engine.engine,
         run: () => Promise.reject(error),
@@ -170,9 +175,12 @@ describe('SQL', () => {
         close: () => engine.close(),
       }),
     })
-    onTestFinished(() => other.close())
-    await other.append(recordedBatches(recording, 10).slice(0, 1))
-    const answer = await other.get('/v1/indexer/query?sql=SELECT+1')
+    await failing.append(recordedBatches(recording, 10).slice(0, 1))
+  })
+  afterAll(() => failing.close())
+  test.each(failures)('%s is %i %s', async (failure, status, code) => {
+    error = new UserQueryError(failure, 'no', { retryMs: 61_500 })
+    const answer = await failing.get('/v1/indexer/query?sql=SELECT+1')
     expect([answer.status, answer.body.ok, answer.body.error.code]).toEqual([status, false, code])
     if (status === 429) expect(answer.headers.get('retry-after')).toBe('62')
   })

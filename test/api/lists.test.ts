@@ -14,17 +14,17 @@ const lastBlock = 122
 
 const iso = (seconds: number) => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
 
-describe('lists', () => {
-  let api: ChainApi
-  let oracle: Oracle
-  beforeAll(async () => {
-    oracle = readOracle(recording)
-    api = await openChainApi()
-    await api.append(recordedBatches(recording, 10))
-    await api.finalize(lastBlock)
-  })
-  afterAll(() => api.close())
+let api: ChainApi
+let oracle: Oracle
+beforeAll(async () => {
+  oracle = readOracle(recording)
+  api = await openChainApi()
+  await api.append(recordedBatches(recording, 10))
+  await api.finalize(lastBlock)
+})
+afterAll(() => api.close())
 
+describe('lists of blocks and transactions', () => {
   test('blocks come newest first, or oldest first', async () => {
     const numbers = oracle.blocks.map((block) => Number(block['number']))
     const newest = await walk(api, '/v1/blocks?limit=7')
@@ -136,7 +136,9 @@ describe('lists', () => {
       meta: { totalCount: oracle.transactions.length, totalCountCapped: false },
     })
   })
+})
 
+describe('blocks and transactions, alone and with payloads', () => {
   test('a block alone has its header and the node payload, however it is named', async () => {
     const rpc = oracle.blocks[77] ?? {}
     const byNumber = await api.get('/v1/blocks/77')

@@ -22,20 +22,20 @@ there' WHEN log_idx = 2 THEN '' END AS words,
     CAST(NULL AS int) AS nothing
   FROM logs WHERE block_num BETWEEN 5 AND 40 ORDER BY block_num, log_idx LIMIT 500`
 
+let api: ChainApi
+let tables = 0
+beforeAll(async () => {
+  api = await openChainApi()
+  await api.append(recordedBatches(recording, 10))
+  await api.finalize(122)
+  await api.fillClickHouse()
+})
+afterAll(() => api?.close())
+
+const urlOf = (sql: string, more = '') =>
+  `${api.server.origin}/v1/indexer/query?sql=${encodeURIComponent(sql)}${more}`
+
 describe('formats of a result', () => {
-  let api: ChainApi
-  let tables = 0
-  beforeAll(async () => {
-    api = await openChainApi()
-    await api.append(recordedBatches(recording, 10))
-    await api.finalize(122)
-    await api.fillClickHouse()
-  })
-  afterAll(() => api?.close())
-
-  const urlOf = (sql: string, more = '') =>
-    `${api.server.origin}/v1/indexer/query?sql=${encodeURIComponent(sql)}${more}`
-
   describe.each(['postgres', 'clickhouse'])('on %s', (engine) => {
     test.each([
       ['ndjson', 'JSONEachRow'],
@@ -74,7 +74,9 @@ describe('formats of a result', () => {
       expect(body.bytes_read).toBeGreaterThan(1_000_000)
     })
   })
+})
 
+describe('exports of a result', () => {
   const pairs = 'SELECT a.log_idx AS one, b.block_num AS two FROM logs a CROSS JOIN logs b'
 
   test.each(['postgres', 'clickhouse'])(
@@ -128,6 +130,26 @@ describe('formats of a result', () => {
     },
   )
 
+  /** Statements of the chain's analysts that the engine runs now. */
+  async function running(engine: string): Promise<number> {
+    const { postgres, clickhouse, chainId } = api.store
+    if (engine === 'postgres') {
+      const { rows } = await postgres.pool.query(
+        "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'millrace user query' AND state = 'active' AND datname = current_database()",
+      )
+      return Number(rows[0]?.n)
+    }
+    const answer = await clickhouse.query({
+      query: `SELECT count() AS n FROM system.processes
+        WHERE startsWith(query_id, 'user_query_') AND query LIKE '%chain_${chainId}_sql%'`,
+      format: 'JSONEachRow',
+    })
+    const [row] = await answer.json<{ n: string }>()
+    return Number(row?.n)
+  }
+})
+
+describe('digests, tags and limits of a result', () => {
   test('equal results have equal digests on both engines, different ones different', async () => {
     const digest = async (sql: string, engine: string) =>
       (await fetch(urlOf(sql, `&engine=${engine}`)).then(readJson)).digest
@@ -198,7 +220,9 @@ describe('formats of a result', () => {
     })
     expect(await posted.text()).toBe('num\r\n0\r\n1\r\n')
   })
+})
 
+describe('a result that breaks off', () => {
   test('an engine that fails in the middle leaves no whole answer', async () => {
     const other = await openChainApi({ wrapEngine: failingAfter(80) })
     try {
@@ -225,67 +249,49 @@ describe('formats of a result', () => {
     const { status } = await api.get('/v1/indexer/query?sql=SELECT+1+AS+one+FROM+blocks+LIMIT+1')
     expect(status).toBe(200)
   })
-
-  /** Statements of the chain's analysts that the engine runs now. */
-  async function running(engine: string): Promise<number> {
-    const { postgres, clickhouse, chainId } = api.store
-    if (engine === 'postgres') {
-      const { rows } = await postgres.pool.query(
-        "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'millrace user query' AND state = 'active' AND datname = current_database()",
-      )
-      return Number(rows[0]?.n)
-    }
-    const answer = await clickhouse.query({
-      query: `SELECT count() AS n FROM system.processes
-        WHERE startsWith(query_id, 'user_query_') AND query LIKE '%chain_${chainId}_sql%'`,
-      format: 'JSONEachRow',
-    })
-    const [row] = await answer.json<{ n: string }>()
-    return Number(row?.n)
-  }
-
-  /** Writes the file into a table of ClickHouse and reads the table. */
-  async function readBack(
-    file: Buffer,
-    format: string,
-    names: readonly string[],
-    types: readonly string[],
-    isColumnar: boolean,
-  ): Promise<unknown[][]> {
-    const { clickhouseUrl, clickhouseUsername, clickhousePassword } = api.store.access
-    const table = `${api.store.database}.read_back_${++tables}`
-    const columns = names.map((name, index) => {
-      const type = isColumnar ? columnarTypes[types[index] ?? ''] : undefined
-      return `${quoteIdentifier(name)} Nullable(${type ?? 'String'})`
-    })
-    const send = async (query: string, body: Buffer | string = '') => {
-      const response = await fetch(`${clickhouseUrl}/?query=${encodeURIComponent(query)}`, {
-        method: 'POST',
-        headers: { 'x-clickhouse-user': clickhouseUsername, 'x-clickhouse-key': clickhousePassword },
-        body: new Uint8Array(Buffer.from(body)),
-      })
-      const text = await response.text()
-      if (!response.ok) throw new Error(text)
-      return text
-    }
-    await send(`CREATE TABLE ${table} (${columns.join(', ')}) ENGINE = MergeTree ORDER BY tuple()`)
-    const settings = 'SETTINGS input_format_json_read_numbers_as_strings = 1, max_insert_threads = 1'
-    await send(`INSERT INTO ${table} ${settings} FORMAT ${format}`, file)
-    const shown = names.map((name, index) => {
-      const quoted = quoteIdentifier(name)
-      if (!isColumnar) return quoted
-      if (types[index] === 'bytes') return `concat('0x', lower(hex(${quoted})))`
-      return types[index] === 'timestamp' ? `formatDateTime(${quoted}, '%Y-%m-%dT%H:%i:%SZ', 'UTC')` : quoted
-    })
-    const text = await send(
-      `SELECT ${shown.join(', ')} FROM ${table} FORMAT JSONCompactEachRow SETTINGS output_format_json_quote_64bit_integers = 1`,
-    )
-    return text
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line).map((value: unknown, n: number) => asJson(value, types[n] ?? '')))
-  }
 })
+
+/** Writes the file into a table of ClickHouse and reads the table. */
+async function readBack(
+  file: Buffer,
+  format: string,
+  names: readonly string[],
+  types: readonly string[],
+  isColumnar: boolean,
+): Promise<unknown[][]> {
+  const { clickhouseUrl, clickhouseUsername, clickhousePassword } = api.store.access
+  const table = `${api.store.database}.read_back_${++tables}`
+  const columns = names.map((name, index) => {
+    const type = isColumnar ? columnarTypes[types[index] ?? ''] : undefined
+    return `${quoteIdentifier(name)} Nullable(${type ?? 'String'})`
+  })
+  const send = async (query: string, body: Buffer | string = '') => {
+    const response = await fetch(`${clickhouseUrl}/?query=${encodeURIComponent(query)}`, {
+      method: 'POST',
+      headers: { 'x-clickhouse-user': clickhouseUsername, 'x-clickhouse-key': clickhousePassword },
+      body: new Uint8Array(Buffer.from(body)),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(text)
+    return text
+  }
+  await send(`CREATE TABLE ${table} (${columns.join(', ')}) ENGINE = MergeTree ORDER BY tuple()`)
+  const settings = 'SETTINGS input_format_json_read_numbers_as_strings = 1, max_insert_threads = 1'
+  await send(`INSERT INTO ${table} ${settings} FORMAT ${format}`, file)
+  const shown = names.map((name, index) => {
+    const quoted = quoteIdentifier(name)
+    if (!isColumnar) return quoted
+    if (types[index] === 'bytes') return `concat('0x', lower(hex(${quoted})))`
+    return types[index] === 'timestamp' ? `formatDateTime(${quoted}, '%Y-%m-%dT%H:%i:%SZ', 'UTC')` : quoted
+  })
+  const text = await send(
+    `SELECT ${shown.join(', ')} FROM ${table} FORMAT JSONCompactEachRow SETTINGS output_format_json_quote_64bit_integers = 1`,
+  )
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line).map((value: unknown, n: number) => asJson(value, types[n] ?? '')))
+}
 
 /** What the columns must be read as; ClickHouse refuses to read a file whose types do not fit. */
 const columnarTypes: Readonly<Record<string, string>> = {

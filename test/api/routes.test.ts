@@ -15,27 +15,27 @@ const lastBlock = 122
 const absent = `0x${'12'.repeat(32)}`
 const account = `0x${'12'.repeat(20)}`
 
-describe('reads', () => {
-  let api: ChainApi
-  let oracle: Oracle
-  let check: ResponseCheck
-  beforeAll(async () => {
-    oracle = readOracle(recording)
-    api = await openChainApi({
-      server: {
-        freshness: {
-          read: () => ({ indexedBlock: api.state.tip, finalizedBlock: api.state.finalized, headBlock: 125 }),
-          waitForBlock: (_chain, _block, signal) =>
-            new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
-        },
+let api: ChainApi
+let oracle: Oracle
+let check: ResponseCheck
+beforeAll(async () => {
+  oracle = readOracle(recording)
+  api = await openChainApi({
+    server: {
+      freshness: {
+        read: () => ({ indexedBlock: api.state.tip, finalizedBlock: api.state.finalized, headBlock: 125 }),
+        waitForBlock: (_chain, _block, signal) =>
+          new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
       },
-    })
-    await api.append(recordedBatches(recording, 10))
-    await api.finalize(100)
-    check = await responseCheck(api)
+    },
   })
-  afterAll(() => api.close())
+  await api.append(recordedBatches(recording, 10))
+  await api.finalize(100)
+  check = await responseCheck(api)
+})
+afterAll(() => api.close())
 
+describe('reads that are refused', () => {
   const refusals: [string, number, string, string?][] = [
     ['/v1/blocks?limit=4', 400, 'query_invalid', 'limit'],
     ['/v1/blocks?limit=201', 400, 'query_invalid', 'limit'],
@@ -94,7 +94,9 @@ describe('reads', () => {
       expect(check('/v1/transactions', other)).toEqual([])
     }
   })
+})
 
+describe('reads and what is written of them', () => {
   const answers = [
     ['/v1/blocks', '/v1/blocks?limit=200'],
     ['/v1/blocks/{block}', '/v1/blocks/latest'],
@@ -130,7 +132,9 @@ describe('reads', () => {
       expect([path, status]).toEqual([path, 200])
     }
   })
+})
 
+describe('what reads carry', () => {
   test('every answer with chain data says how fresh it is', async () => {
     for (const path of [
       '/v1/blocks',

@@ -3,8 +3,7 @@
 // that grows and is reorganized; the oracle folds what was told and compares it with the chain.
 
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import type { BlockRef } from '#primitives.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { appDatabase } from '#rows/database.ts'
 import { removeIdleFilters } from '#rows/rpcFilters.ts'
 import { ChainState } from '#store/ledger/chainState.ts'
@@ -14,94 +13,78 @@ import { type FakeNode, startNode } from '../ingest/support/proxyNode.ts'
 import { decode } from '../store/support/chainStore.ts'
 import { loadRecordedChain, type RecordedChain } from '../support/recordedChain.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
-import { door, node, openRpcApi, plainNode, type RpcApi } from './support/rpcApi.ts'
+import { fold, keyOf, type Log, sorted } from './support/foldedLogs.ts'
+import { openRpcApi, plainNode, type RpcApi } from './support/rpcApi.ts'
 
-interface Log {
-  readonly blockNumber: string
-  readonly blockHash: string
-  readonly logIndex: string
-  readonly removed: boolean
+let chain: ChainApi
+let recorded: RecordedChain
+let node: FakeNode
+let doors: RpcApi[]
+let states: ChainState[]
+/** Where the node is ahead of what is held. */
+let nodeHead = 0
+beforeAll(async () => {
+  chain = await openChainApi()
+  recorded = await loadRecordedChain('tempo-dev-2k', 60, 20)
+  node = await startNode({
+    call: plainNode(
+      () => Math.max(nodeHead, chain.state.tip),
+      ({ method }) => (method === 'eth_getLogs' ? { result: ['of the node'] } : undefined),
+    ),
+  })
+  await chain.append(batches(0, 60))
+  await chain.finalize(40)
+  const { postgres, schema } = chain.store
+  const other = new ChainState({
+    chainId: chain.store.chainId,
+    schema,
+    startBlock: 0,
+    postgres,
+    bell: new CommitBell(),
+  })
+  states = [chain.state, other]
+  doors = await Promise.all(
+    states.map((state) =>
+      openRpcApi({ urls: [node.url], stored: { state, postgres }, filters: appDatabase(postgres) }),
+    ),
+  )
+  await refresh()
+})
+afterAll(async () => {
+  await Promise.all(doors.map((door) => door.close()))
+  await node.close()
+  await chain.close()
+})
+
+const batches = (from: number, to: number): EncodedBatch[] =>
+  Array.from({ length: to - from + 1 }, (_, k) =>
+    decode(recorded.range({ from: from + k, to: from + k }), 'links'),
+  )
+const refresh = () => Promise.all(states.map((state) => state.refresh()))
+const grow = async (from: number, to: number) => {
+  await chain.append(batches(from, to))
+  await refresh()
 }
-
-describe('filters', () => {
-  let chain: ChainApi
-  let recorded: RecordedChain
-  let node: FakeNode
-  let doors: RpcApi[]
-  let states: ChainState[]
-  /** Where the node is ahead of what is held. */
-  let nodeHead = 0
-  beforeAll(async () => {
-    chain = await openChainApi()
-    recorded = await loadRecordedChain('tempo-dev-2k', 60, 20)
-    node = await startNode({
-      call: plainNode(
-        () => Math.max(nodeHead, chain.state.tip),
-        ({ method }) => (method === 'eth_getLogs' ? { result: ['of the node'] } : undefined),
-      ),
+const back = async (to: number) => {
+  await chain.revertTo(to)
+  await refresh()
+}
+let turn = 0
+const call = (method: string, ...params: readonly unknown[]) => {
+  const door = doors[turn++ % doors.length]
+  if (!door) throw new Error('no door')
+  return door.call(method, ...params)
+}
+const logsOf = async (from: number, to: number, filter: object = {}): Promise<Log[]> =>
+  (
+    await call('eth_getLogs', {
+      ...filter,
+      fromBlock: `0x${from.toString(16)}`,
+      toBlock: `0x${to.toString(16)}`,
     })
-    await chain.append(batches(0, 60))
-    await chain.finalize(40)
-    const { postgres, schema } = chain.store
-    const other = new ChainState({
-      chainId: chain.store.chainId,
-      schema,
-      startBlock: 0,
-      postgres,
-      bell: new CommitBell(),
-    })
-    states = [chain.state, other]
-    doors = await Promise.all(
-      states.map((state) =>
-        openRpcApi({ urls: [node.url], stored: { state, postgres }, filters: appDatabase(postgres) }),
-      ),
-    )
-    await refresh()
-  })
-  afterAll(async () => {
-    await Promise.all(doors.map((door) => door.close()))
-    await node.close()
-    await chain.close()
-  })
+  ).result
 
-  const batches = (from: number, to: number): EncodedBatch[] =>
-    Array.from({ length: to - from + 1 }, (_, k) =>
-      decode(recorded.range({ from: from + k, to: from + k }), 'links'),
-    )
-  const refresh = () => Promise.all(states.map((state) => state.refresh()))
-  const grow = async (from: number, to: number) => {
-    await chain.append(batches(from, to))
-    await refresh()
-  }
-  const back = async (to: number) => {
-    await chain.revertTo(to)
-    await refresh()
-  }
-  let turn = 0
-  const call = (method: string, ...params: readonly unknown[]) => {
-    const door = doors[turn++ % doors.length]
-    if (!door) throw new Error('no door')
-    return door.call(method, ...params)
-  }
-  const keyOf = (log: Log) => `${log.blockHash} ${Number(log.blockNumber)} ${Number(log.logIndex)}`
-  /** Folds told logs: none twice, and only what was told is taken back. */
-  const fold = (seen: Map<string, Log>, told: readonly Log[]) => {
-    for (const log of told) {
-      expect(seen.has(keyOf(log))).toBe(log.removed)
-      if (log.removed) seen.delete(keyOf(log))
-      else seen.set(keyOf(log), log)
-    }
-  }
-  const logsOf = async (from: number, to: number, filter: object = {}): Promise<Log[]> =>
-    (
-      await call('eth_getLogs', {
-        ...filter,
-        fromBlock: `0x${from.toString(16)}`,
-        toBlock: `0x${to.toString(16)}`,
-      })
-    ).result
-  const sorted = (logs: Iterable<Log>) => [...logs].map(keyOf).sort()
-
+describe('filters, asked of two processes,', () => {
   test('tell each log once over two processes, through reorganizations and blocks that come back', async () => {
     const token = { address: '0x20c0000000000000000000000000000000000000' }
     const all = (await call('eth_newFilter', {})).result
@@ -170,7 +153,9 @@ describe('filters', () => {
     await refresh()
     expect((await late.call('eth_getFilterChanges', id)).result).toEqual([])
   })
+})
 
+describe('filters that end:', () => {
   test('of pending transactions live at one node, answered by any process, and end with it', async () => {
     const waiting = [`0x${'01'.repeat(32)}`]
     const made: string[] = []
@@ -257,7 +242,9 @@ describe('filters', () => {
     fold(seen, (await call('eth_getFilterChanges', shallow)).result)
     expect(sorted(seen.values())).toEqual(sorted(await logsOf(tip + 1, tip + 6)))
   })
+})
 
+describe('filters, while blocks come and are replaced,', () => {
   test('and lists wait for a block that comes in a moment, after which the node is asked', async () => {
     const { tip } = chain.state
     nodeHead = tip + 2
@@ -304,7 +291,9 @@ describe('filters', () => {
     const logs: Log[] = told.flatMap(({ result }) => result)
     expect(sorted(logs)).toEqual(sorted(await logsOf(tip + 1, tip + 5)))
   })
+})
 
+describe('filters of a caller', () => {
   test('are their caller’s alone, can be read whole, and end', async () => {
     const asked = { fromBlock: '0x10', toBlock: '0x20' }
     const { result: id } = await call('eth_newFilter', asked)
@@ -395,72 +384,5 @@ describe('filters', () => {
     const made = await Promise.all(Array.from({ length: 100 }, () => call('eth_newBlockFilter')))
     expect(made.filter(({ error }) => error?.code === -32005).length).toBeGreaterThan(0)
     expect((await call('eth_newBlockFilter')).error.code).toBe(-32005)
-  })
-})
-
-describe('filters that begin before anything is held', () => {
-  const headFrom = 41
-  const nodeHead = 60
-
-  /** A chain whose history is not indexed, and a node that is far ahead of what is held. */
-  async function open() {
-    const recorded = await loadRecordedChain('tempo-dev-2k', nodeHead, 20)
-    const refs = Array.from({ length: nodeHead + 1 }, (_, number) => recorded.refAt(number))
-    let head = nodeHead
-    const chain = await openChainApi({ headFrom })
-    onTestFinished(() => chain.close())
-    const far = await node({
-      call: plainNode(
-        () => head,
-        ({ method, params: [number] }) =>
-          method === 'eth_getBlockByNumber'
-            ? { result: told(refs.at(number === 'latest' ? head : Number(number))) }
-            : undefined,
-      ),
-    })
-    const { postgres } = chain.store
-    const stored = { state: chain.state, postgres }
-    const { call } = await door({ urls: [far.url], stored, filters: appDatabase(postgres) })
-    const grow = (from: number, to: number) => {
-      head = Math.max(head, to)
-      refs.push(...Array.from({ length: head + 1 - refs.length }, (_, k) => recorded.refAt(refs.length + k)))
-      return chain.append([decode(recorded.range({ from, to }), 'links')])
-    }
-    return { recorded, call, grow }
-  }
-  const told = (ref: BlockRef | undefined) => ref && { ...ref, number: `0x${ref.number.toString(16)}` }
-  const placesOf = (logs: readonly Log[]) => logs.map((log) => `${log.blockHash} ${Number(log.logIndex)}`)
-
-  test('tell what comes after the block that their clients knew, whatever of history is missing', async () => {
-    const { call, grow } = await open()
-    const { result: id } = await call('eth_newFilter', {})
-    const { result: blocks } = await call('eth_newBlockFilter')
-    const changes = async (filter: string) => (await call('eth_getFilterChanges', filter)).result
-    await grow(headFrom, 55)
-    expect([await changes(id), await changes(blocks)]).toEqual([[], []])
-    await grow(56, nodeHead)
-    expect([await changes(id), await changes(blocks)]).toEqual([[], []])
-    await grow(nodeHead + 1, nodeHead + 5)
-    const { result: logs } = await call('eth_getLogs', {
-      fromBlock: `0x${(nodeHead + 1).toString(16)}`,
-      toBlock: `0x${(nodeHead + 5).toString(16)}`,
-    })
-    expect(logs.length).toBeGreaterThan(0)
-    expect(placesOf(await changes(id))).toEqual(placesOf(logs))
-    expect(await changes(blocks)).toHaveLength(5)
-    expect([await changes(id), await changes(blocks)]).toEqual([[], []])
-  })
-
-  test('end where another block comes in the place of that one', async () => {
-    const { recorded, call, grow } = await open()
-    const { result: id } = await call('eth_newFilter', {})
-    recorded.reorg(3)
-    await grow(headFrom, nodeHead - 4)
-    expect((await call('eth_getFilterChanges', id)).result).toEqual([])
-    await grow(nodeHead - 3, nodeHead + 5)
-    expect((await call('eth_getFilterChanges', id)).error).toEqual({
-      code: -32000,
-      message: 'filter not found',
-    })
   })
 })

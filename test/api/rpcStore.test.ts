@@ -24,29 +24,29 @@ function wordsAt(number: number, log: Readonly<Record<string, unknown>>) {
   return { data, ...others, logType: 'plain' }
 }
 
-describe('answers from the store', () => {
-  let replay: Replay
-  let chain: ChainApi
-  let api: RpcApi
-  const recorded = readRecording('tempo-dev-2k')
-  beforeAll(async () => {
-    replay = await startReplay('--finality', '3')
-    chain = await openChainApi()
-    await chain.append(recordedBatches('tempo-dev-2k', 60))
-    await chain.finalize(FINAL)
-    const { state, store } = chain
-    api = await openRpcApi({
-      urls: [replay.url],
-      chainId: 42431,
-      stored: { state, postgres: store.postgres },
-    })
+let replay: Replay
+let chain: ChainApi
+let api: RpcApi
+const recorded = readRecording('tempo-dev-2k')
+beforeAll(async () => {
+  replay = await startReplay('--finality', '3')
+  chain = await openChainApi()
+  await chain.append(recordedBatches('tempo-dev-2k', 60))
+  await chain.finalize(FINAL)
+  const { state, store } = chain
+  api = await openRpcApi({
+    urls: [replay.url],
+    chainId: 42431,
+    stored: { state, postgres: store.postgres },
   })
-  afterAll(async () => {
-    await api.close()
-    await chain.close()
-    await replay.close()
-  })
+})
+afterAll(async () => {
+  await api.close()
+  await chain.close()
+  await replay.close()
+})
 
+describe('answers from the store', () => {
   /** The door's answer, where it came from, and the node's own. */
   async function both(method: string, ...params: readonly unknown[]) {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
@@ -129,7 +129,9 @@ describe('answers from the store', () => {
     const { hash } = Object(recorded[LAST]?.block)
     await same('store', 'eth_getLogs', { blockHash: hash })
   })
+})
 
+describe('logs from the store', () => {
   test('logs that nodes wrote in words of their own are told in those', async () => {
     const other = await openChainApi()
     try {

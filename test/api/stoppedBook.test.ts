@@ -56,7 +56,12 @@ describe('an order book that contradicts itself', () => {
     let nowMs = 0
     const hurrying = { ...systemRuntime().clock, monotonic: () => (nowMs += 60_000) }
     driver = followersOf(api.store, {
-      ...{ callContracts: recordedNode(recording), only: ['tokens', 'exchange'], clock: hurrying },
+      ...{
+        callContracts: recordedNode(recording),
+        only: ['tokens', 'exchange'],
+        clock: hurrying,
+        stopped: api.state.stopped,
+      },
     }).driver
     running = driver.run(end.signal)
     await api.append(batches.slice(0, contradicted))

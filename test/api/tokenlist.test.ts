@@ -23,80 +23,78 @@ const svg = '<svg xmlns="http://www.w3.org/2000/svg"><circle r="9"/></svg>'
 const png = Buffer.from('89504e470d0a1a0a', 'hex')
 const toBase64 = (body: Buffer) => body.toString('base64')
 
-describe('the curated list', () => {
-  let api: ChainApi
-  let check: ResponseCheck
-  let pictures: Server
-  const fetched: string[] = []
-  let folder: string
-  let created: string[]
+let api: ChainApi
+let check: ResponseCheck
+let pictures: Server
+const fetched: string[] = []
+let folder: string
+let created: string[]
 
-  beforeAll(async () => {
-    pictures = createServer((request, response) => {
-      fetched.push(request.url ?? '')
-      const [type, body] =
-        request.url === '/a.png'
-          ? ['image/png', png]
-          : ['text/html', Buffer.from('<script>alert(1)</script>')]
-      response.writeHead(request.url === '/none.png' ? 404 : 200, { 'content-type': type }).end(body)
-    })
-    await new Promise<void>((resolve) => pictures.listen(0, '127.0.0.1', resolve))
-    const bound = pictures.address()
-    const origin = `http://127.0.0.1:${typeof bound === 'object' && bound ? bound.port : 0}`
-    folder = join(mkdtempSync(join(tmpdir(), 'tokenlist-')), 'list')
-    mkdirSync(folder)
-    writeFileSync(join(folder, '..', 'outside.svg'), svg)
-    symlinkSync('../outside.svg', join(folder, 'link.svg'))
-    writeFileSync(join(folder, 'long.svg'), svg)
-    truncateSync(join(folder, 'long.svg'), 2 ** 40)
-    writeFileSync(join(folder, 'key.pem'), 'secret')
-    writeFileSync(join(folder, 'path.svg'), svg)
-    created = [...tokensAt(recording, 122).keys()]
-    const logos: Readonly<Record<string, string>> = {
-      [pathUsd]: 'path.svg',
-      [alphaUsd]: `${origin}/a.png`,
-      [betaUsd]: `data:image/png;base64,${toBase64(png)}`,
-      [thetaUsd]: `data:image/svg+xml,${encodeURIComponent(svg)}`,
-      [created[0] ?? '']: `${origin}/page.html`,
-      [created[1] ?? '']: 'http://10.0.0.1/a.png',
-      [created[2] ?? '']: 'data:text/html,hello',
-      [created[3] ?? '']: `${origin}/none.png`,
-      [created[4] ?? '']: 'missing.svg',
-      [created[5] ?? '']: 'long.svg',
-      [created[6] ?? '']: 'link.svg',
-      [created[7] ?? '']: 'key.pem',
-    }
-    api = await openChainApi({
-      services: {
-        curatedTokens: listOf(Object.entries(logos)),
-        egress: new Egress({ protocols: ['http:'], ports: null, isAllowed: (ip) => ip === '127.0.0.1' }),
-      },
-    })
-    await api.append(recordedBatches(recording, 10))
-    await followersOf(api.store, {
-      callContracts: recordedCalls(recording, readBalances(recording)),
-    }).settle()
-    check = await responseCheck(api)
+beforeAll(async () => {
+  pictures = createServer((request, response) => {
+    fetched.push(request.url ?? '')
+    const [type, body] =
+      request.url === '/a.png' ? ['image/png', png] : ['text/html', Buffer.from('<script>alert(1)</script>')]
+    response.writeHead(request.url === '/none.png' ? 404 : 200, { 'content-type': type }).end(body)
   })
-  afterAll(async () => {
-    pictures.close()
-    rmSync(join(folder, '..'), { recursive: true })
-    await api.close()
-  })
-
-  /** The list as an operator writes it, for whatever chain the test has. */
-  function listOf(entries: readonly (readonly [string, string])[]): CuratedTokens {
-    const file = join(folder, 'tokens.json')
-    const tokens = [...entries, [`0x${'77'.repeat(20)}`, ''] as const].map(([token, logo]) => ({
-      chainId: 1,
-      address: token,
-      ...(logo && { logo }),
-    }))
-    writeFileSync(file, JSON.stringify({ timestamp: '2026-03-01T12:00:00Z', tokens }))
-    const read = readCuratedTokens('TOKENLIST', file)
-    return { ...read, of: () => read.of(1), find: (_chainId, token) => read.find(1, token) }
+  await new Promise<void>((resolve) => pictures.listen(0, '127.0.0.1', resolve))
+  const bound = pictures.address()
+  const origin = `http://127.0.0.1:${typeof bound === 'object' && bound ? bound.port : 0}`
+  folder = join(mkdtempSync(join(tmpdir(), 'tokenlist-')), 'list')
+  mkdirSync(folder)
+  writeFileSync(join(folder, '..', 'outside.svg'), svg)
+  symlinkSync('../outside.svg', join(folder, 'link.svg'))
+  writeFileSync(join(folder, 'long.svg'), svg)
+  truncateSync(join(folder, 'long.svg'), 2 ** 40)
+  writeFileSync(join(folder, 'key.pem'), 'secret')
+  writeFileSync(join(folder, 'path.svg'), svg)
+  created = [...tokensAt(recording, 122).keys()]
+  const logos: Readonly<Record<string, string>> = {
+    [pathUsd]: 'path.svg',
+    [alphaUsd]: `${origin}/a.png`,
+    [betaUsd]: `data:image/png;base64,${toBase64(png)}`,
+    [thetaUsd]: `data:image/svg+xml,${encodeURIComponent(svg)}`,
+    [created[0] ?? '']: `${origin}/page.html`,
+    [created[1] ?? '']: 'http://10.0.0.1/a.png',
+    [created[2] ?? '']: 'data:text/html,hello',
+    [created[3] ?? '']: `${origin}/none.png`,
+    [created[4] ?? '']: 'missing.svg',
+    [created[5] ?? '']: 'long.svg',
+    [created[6] ?? '']: 'link.svg',
+    [created[7] ?? '']: 'key.pem',
   }
+  api = await openChainApi({
+    services: {
+      curatedTokens: listOf(Object.entries(logos)),
+      egress: new Egress({ protocols: ['http:'], ports: null, isAllowed: (ip) => ip === '127.0.0.1' }),
+    },
+  })
+  await api.append(recordedBatches(recording, 10))
+  await followersOf(api.store, {
+    callContracts: recordedCalls(recording, readBalances(recording)),
+  }).settle()
+  check = await responseCheck(api)
+})
+afterAll(async () => {
+  pictures.close()
+  rmSync(join(folder, '..'), { recursive: true })
+  await api.close()
+})
 
+/** The list as an operator writes it, for whatever chain the test has. */
+function listOf(entries: readonly (readonly [string, string])[]): CuratedTokens {
+  const file = join(folder, 'tokens.json')
+  const tokens = [...entries, [`0x${'77'.repeat(20)}`, ''] as const].map(([token, logo]) => ({
+    chainId: 1,
+    address: token,
+    ...(logo && { logo }),
+  }))
+  writeFileSync(file, JSON.stringify({ timestamp: '2026-03-01T12:00:00Z', tokens }))
+  const read = readCuratedTokens('TOKENLIST', file)
+  return { ...read, of: () => read.of(1), find: (_chainId, token) => read.find(1, token) }
+}
+
+describe('the curated list', () => {
   test('is a token list document by the public schema', async () => {
     const answer = await api.get('/v1/tokenlist')
     expect(answer.status).toBe(200)
@@ -140,7 +138,9 @@ describe('the curated list', () => {
     ])
       expect(tokenlistProblems(wrong)).not.toEqual([])
   })
+})
 
+describe('logos of the curated list', () => {
   const logoOf = async (token: string) => {
     const response = await fetch(`${api.server.origin}/v1/tokens/${token}/logo`)
     const { status, headers } = response

@@ -29,33 +29,33 @@ const curatedTokens: CuratedTokens = {
   find: (_chainId, token) => curated.find((entry) => entry.address === token),
 }
 
-describe('tokens', () => {
-  let api: ChainApi
-  let check: ResponseCheck
-  let tokens: ReadonlyMap<string, OracleToken>
-  /** Creations newest first; tokens of genesis are the oldest. */
-  let order: string[]
+let api: ChainApi
+let check: ResponseCheck
+let tokens: ReadonlyMap<string, OracleToken>
+/** Creations newest first; tokens of genesis are the oldest. */
+let order: string[]
 
-  beforeAll(async () => {
-    tokens = tokensAt(recording, lastBlock)
-    order = [...[...tokens.keys()].toReversed(), ...genesisTokens.toReversed()]
-    api = await openChainApi({ services: { curatedTokens } })
-    await api.append(recordedBatches(recording, 10))
-    await followersOf(api.store, {
-      callContracts: recordedCalls(recording, readBalances(recording)),
-    }).settle()
-    check = await responseCheck(api)
-  })
-  afterAll(() => api.close())
+beforeAll(async () => {
+  tokens = tokensAt(recording, lastBlock)
+  order = [...[...tokens.keys()].toReversed(), ...genesisTokens.toReversed()]
+  api = await openChainApi({ services: { curatedTokens } })
+  await api.append(recordedBatches(recording, 10))
+  await followersOf(api.store, {
+    callContracts: recordedCalls(recording, readBalances(recording)),
+  }).settle()
+  check = await responseCheck(api)
+})
+afterAll(() => api.close())
 
-  const addressesOf = (rows: readonly { address: string }[]) => rows.map((row) => row.address)
-  const get = async (path: string, template = '/v1/tokens') => {
-    const answer = await api.get(path)
-    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-    expect(check(template, answer)).toEqual([])
-    return answer.body
-  }
+const addressesOf = (rows: readonly { address: string }[]) => rows.map((row) => row.address)
+const get = async (path: string, template = '/v1/tokens') => {
+  const answer = await api.get(path)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  expect(check(template, answer)).toEqual([])
+  return answer.body
+}
 
+describe('tokens, listed and alone', () => {
   test('they come by creation, newest or oldest first, page after page', async () => {
     expect(addressesOf(await walk(api, '/v1/tokens?limit=5'))).toEqual(order)
     expect(addressesOf(await walk(api, '/v1/tokens?limit=5&order=asc'))).toEqual(order.toReversed())
@@ -97,7 +97,9 @@ describe('tokens', () => {
     const shouted = await api.get(`/v1/tokens/${pathUsd.toUpperCase()}`)
     expect([shouted.status, shouted.body.address]).toEqual([200, pathUsd])
   })
+})
 
+describe('filters of tokens', () => {
   test('`verified` lists the operator’s tokens in their order, or all others', async () => {
     expect(addressesOf((await get('/v1/tokens?verified=true')).data)).toEqual([betaUsd, pathUsd])
     expect(addressesOf(await walk(api, '/v1/tokens?verified=false&limit=5'))).toEqual(
@@ -205,14 +207,55 @@ describe('tokens that are not ready', () => {
     await settle()
     expect((await api.get('/v1/tokens')).status).toBe(200)
     await api.append(batches.slice(3, 6))
-    const behind = await api.get('/v1/tokens')
+    const behind = await api.get('/v1/tokens?minBlock=59')
     expect(behind.status).toBe(503)
     expect(behind.body.error.message).toContain('29 of 59')
     // A read that waits is answered as soon as the fold has caught up.
     clock.waits = true
-    const waiting = api.get('/v1/tokens')
+    const waiting = api.get('/v1/tokens?minBlock=59')
     await settle()
     expect((await waiting).status).toBe(200)
+  })
+
+  test('by some blocks are told as of the block they are of, unless the fold stopped', async () => {
+    const clock = readClock()
+    const heights = (tip: number) => ({ indexedBlock: tip, finalizedBlock: null, headBlock: tip })
+    const freshness = { read: () => heights(api.state.tip), waitForBlock: async () => {} }
+    const api = await openChainApi({ services: { curatedTokens, clock }, server: { freshness } })
+    onTestFinished(() => api.close())
+    const batches = recordedBatches(recording, 10)
+    await api.append(batches.slice(0, 3))
+    const callContracts = recordedCalls(recording, readBalances(recording))
+    const { settle } = followersOf(api.store, { callContracts })
+    await settle()
+    const at = async (path: string) => {
+      const { status, headers, body } = await api.get(path)
+      const blocks = ['svc-indexed-block', 'svc-lag-blocks'].map((name) => headers.get(name))
+      return { status, blocks, ids: body.data?.map(({ id }: { id: string }) => id), token: body.id }
+    }
+    const [newest] = (await api.get('/v1/tokens')).body.data
+    const [path, one] = ['/v1/tokens?include=holderCount', `/v1/tokens/${newest.address}`]
+    const before = await at(path)
+    expect(before).toMatchObject({ status: 200, blocks: ['29', '0'] })
+
+    await api.append(batches.slice(3, 6))
+    clock.waits = false
+    expect(await at('/v1/blocks')).toMatchObject({ status: 200, blocks: ['59', '0'] })
+    expect(await at(path)).toEqual({ ...before, blocks: ['29', '30'] })
+    expect(await at(one)).toMatchObject({ status: 200, blocks: ['29', '30'] })
+    expect((await api.get(`/v1/addresses/${newest.address}/balances`)).headers.get('svc-indexed-block')).toBe(
+      '29',
+    )
+    for (const behind of [`${path}&minBlock=30`, `${one}?atBlock=30`])
+      expect((await api.get(behind)).status, behind).toBeGreaterThanOrEqual(409)
+    api.state.stopped.add('tokens')
+    expect((await api.get(path)).body.error.code).toBe('projection_incomplete')
+    api.state.stopped.clear()
+
+    clock.waits = true
+    await settle()
+    expect(await at(path)).toMatchObject({ status: 200, blocks: ['59', '0'] })
+    expect(api.state.late).toEqual(new Set())
   })
 
   fullTest('a reverted token is gone at once, not when the fold has noticed', async () => {

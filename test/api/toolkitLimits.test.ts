@@ -17,6 +17,12 @@ beforeAll(async () => {
 })
 afterAll(() => server.app.close())
 
+/** Begun before all else: the server waits for the end of headers while the other tests run. */
+let endless: ReturnType<typeof exchange>
+beforeAll(() => {
+  endless = exchange(server.port, 'GET /v1/rows HTTP/1.1\r\nhost: x\r\n')
+})
+
 const close = 'connection: close\r\n\r\n'
 const long = 'x'.repeat(70_000)
 
@@ -140,12 +146,6 @@ test('HTTP/1.0 without Host is served', async () => {
   expect((await exchange(server.port, 'GET /v1/rows/5 HTTP/1.0\r\n\r\n')).status).toBe(200)
 })
 
-test('a client that never ends its headers is cut with 408', async () => {
-  const response = await exchange(server.port, 'GET /v1/rows HTTP/1.1\r\nhost: x\r\n')
-  expect(response.status).toBe(408)
-  expect(JSON.parse(response.body)).toMatchObject({ error: { code: 'request_incomplete' } })
-})
-
 test('a client that leaves in the middle of its body is no failure of ours', async () => {
   const before = warnings.length
   const left = new Promise((resolve) =>
@@ -212,4 +212,10 @@ test('a port in use is a setting that cannot work', async () => {
   await expect(listen(app, '127.0.0.1', port)).rejects.toMatchObject({ setting: 'PORT' })
   await app.close()
   other.close()
+})
+
+test('a client that never ends its headers is cut with 408', async () => {
+  const response = await endless
+  expect(response.status).toBe(408)
+  expect(JSON.parse(response.body)).toMatchObject({ error: { code: 'request_incomplete' } })
 })

@@ -80,13 +80,27 @@ afterAll(() => Promise.all(servers.map(({ app: running }) => running.close())))
 
 interface Told {
   readonly status: number
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads any answer, and says in its expectations what it holds
-  readonly body: any
+  readonly body: Usage
+}
+
+/** `averageDurationMs` of what was answered. */
+interface Counted {
+  readonly requests: number
+  readonly errors: number
+  readonly averageDurationMs: number
+}
+
+interface Usage {
+  readonly totals: Counted
+  readonly byKey: readonly object[]
+  readonly byRoute: readonly object[]
+  readonly byStatus: readonly object[]
+  readonly series: readonly Counted[]
 }
 
 const ask = async (caller: string, path: string, at = 0): Promise<Told> => {
   const response = await fetch(`${servers[at]?.origin}${path}`, { headers: { 'x-test-caller': caller } })
-  return { status: response.status, body: await response.json() }
+  return { status: response.status, body: Object(await response.json()) }
 }
 const usage = async (query = '') => {
   const { status, body } = await ask('owner', `/v1/orgs/${org.id}/usage/requests${query}`)
@@ -122,7 +136,7 @@ test('requests of all processes are in one account, along every side', async () 
     ]),
   )
   expect(told.series).toHaveLength(30)
-  expect(told.series.reduce((sum: number, { requests }: { requests: number }) => sum + requests, 0)).toBe(10)
+  expect(told.series.reduce((sum, { requests }) => sum + requests, 0)).toBe(10)
 })
 
 test('a project, an environment, a span', async () => {

@@ -124,27 +124,28 @@ const blocks: readonly (readonly WrittenTransaction[])[] = [
 ]
 const lastBlock = blocks.length
 
-describe('an order book written by hand', () => {
-  const clock = readClock()
-  const node: NodeReader = {
-    ...silentNode,
-    ask: async (questions) => questions.map(({ ask }) => (ask.name === 'totalSupply' ? 7_500_000n : null)),
-  }
-  let api: ChainApi
-  let followers: TestFollowers
-  beforeAll(async () => {
-    api = await openChainApi({ services: { clock }, node })
-    await api.append(batchesOf(writtenChain(recording, blocks)))
-    followers = followersOf(api.store, {
-      // It tells of no pair of genesis.
-      callContracts: recordedNode(recording),
-      only: ['tokens', 'exchange'],
-    })
-    await followers.settle()
-    await api.finalize(lastBlock)
-    await api.fillClickHouse()
+const clock = readClock()
+const node: NodeReader = {
+  ...silentNode,
+  ask: async (questions) => questions.map(({ ask }) => (ask.name === 'totalSupply' ? 7_500_000n : null)),
+}
+let api: ChainApi
+let followers: TestFollowers
+beforeAll(async () => {
+  api = await openChainApi({ services: { clock }, node })
+  await api.append(batchesOf(writtenChain(recording, blocks)))
+  followers = followersOf(api.store, {
+    // It tells of no pair of genesis.
+    callContracts: recordedNode(recording),
+    only: ['tokens', 'exchange'],
   })
-  afterAll(() => api?.close())
+  await followers.settle()
+  await api.finalize(lastBlock)
+  await api.fillClickHouse()
+})
+afterAll(() => api?.close())
+
+describe('an order book written by hand', () => {
   const sql = async (text: string) => {
     const { body } = await api.get(`/v1/indexer/query?engine=clickhouse&sql=${encodeURIComponent(text)}`)
     return body.rows ?? expect.fail(JSON.stringify(body))
@@ -230,7 +231,9 @@ describe('an order book written by hand', () => {
     expect(await sql('SELECT count(*) FROM dex_fills')).toEqual([['8']])
     expect(await sql('SELECT count(*) FROM dex_fills_enriched')).toEqual([['7']])
   })
+})
 
+describe('the feed and activities of a book written by hand', () => {
   test('the feed tells supplies by the node where balances are not ready', async () => {
     clock.waits = false
     for (const [path, shown] of [

@@ -83,13 +83,13 @@ async function readAll(from: RpcSource, passes = 20) {
   return { hashes, receipts }
 }
 
-describe('the RPC source', () => {
-  const recorded = readRecording('tempo-dev-2k')
-  const expected = {
-    hashes: recorded.map(({ block }) => String(Object(block).hash)),
-    receipts: recorded.reduce((sum, { receipts }) => sum + Array.from(Object(receipts)).length, 0),
-  }
+const recorded = readRecording('tempo-dev-2k')
+const expected = {
+  hashes: recorded.map(({ block }) => String(Object(block).hash)),
+  receipts: recorded.reduce((sum, { receipts }) => sum + Array.from(Object(receipts)).length, 0),
+}
 
+describe('the RPC source, at any endpoint', () => {
   const nodes: [string, string[]][] = [
     ['a well-behaved node', []],
     ['a slow node', ['--latency', '30', '--jitter', '40']],
@@ -214,7 +214,9 @@ describe('the RPC source', () => {
       expect(tooLong).toBeGreaterThan(0)
     },
   )
+})
 
+describe('the RPC source and finality', () => {
   test('without a finalized tag the depth counts, with it the node does', async () => {
     const server = await replay('--finality', '3')
     const old = await node({
@@ -281,7 +283,9 @@ describe('the RPC source', () => {
     for (let nth = 0; nth < 3; nth++) expect(await three.blockRef(100)).toEqual(right)
     expect(three.endpoints().map(({ state }) => state)).toEqual(['quarantined', 'healthy', 'healthy'])
   })
+})
 
+describe('the RPC source and what is no longer there', () => {
   test('null for an old block, from one of several nodes behind an address, is not the end of history', async () => {
     const server = await replay()
     let nulls = 0
@@ -352,7 +356,9 @@ describe('the RPC source', () => {
       expect(await readAll(source([pruned.url, server.url]), 1)).toEqual(expected)
     },
   )
+})
 
+describe('the RPC source at the head', () => {
   test('a new head ends the wait, and so does a replaced one', async () => {
     const server = await replay('--head', '100')
     const only = source(server.url)

@@ -117,7 +117,7 @@ describe('searches of one caller', () => {
       busy.inject({ url: '/v1/services/search?query=things', remoteAddress })
     const answers = await withinOneMinute(
       async (caller) => {
-        await quotas.take([{ subject: `ip:${caller}:services:search`, limit: 600 }], 598)
+        await quotas.take([{ subject: `ip:${caller}:services:search`, limit: 60 }], 58)
         return [await search(caller), await search(caller), await search(caller)]
       },
       (given) => given.map(({ headers }) => headers['ratelimit-reset']),

@@ -2,13 +2,13 @@
 // that cut every connection.
 // Method: whole chains of the recording in this process on the engines of the run; what disturbs
 // them is done by SQL.
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
 import { HistoryPrunedError } from '#ingest/rpc/client/errors.ts'
 import type { EndpointStatus } from '#ingest/rpc/endpoints/endpoint.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { type Clock, systemRuntime } from '#runtime/runtime.ts'
 import { expectInClickHouse, expectInPostgres } from '../store/support/expectHeld.ts'
-import { fullTest } from '../support/breadth.ts'
+import { fullTest, onceTest } from '../support/breadth.ts'
 import { freshDatabase } from '../support/engines.ts'
 import { loadRecordedChain, type RecordedChain } from '../support/recordedChain.ts'
 import {
@@ -53,7 +53,7 @@ async function expectWhole(indexed: IndexedChain, recorded: RecordedChain): Prom
 }
 
 describe('a chain', () => {
-  test('is indexed from both ends: the head first, history below it', async () => {
+  onceTest('is indexed from both ends: the head first, history below it', async () => {
     const recorded = await loadRecordedChain(recording, 100, 10)
     const indexed = await start({ access: await openAccess(), recorded })
     await expectWhole(indexed, recorded)
@@ -62,7 +62,7 @@ describe('a chain', () => {
     await expect.poll(() => indexed.chain.caughtUp('all')).toBe(true)
   })
 
-  test('asks later for history that one node behind its address does not have', async () => {
+  onceTest('asks later for history that one node behind its address does not have', async () => {
     const recorded = await loadRecordedChain(recording, 100, 10)
     const system = systemRuntime()
     // Long pauses are over at once.
@@ -86,7 +86,7 @@ describe('a chain', () => {
     expect(refusals).toBeGreaterThan(3)
   })
 
-  test('asks from its start which forks its nodes announce, and marks headers by them', async () => {
+  onceTest('asks from its start which forks its nodes announce, and marks headers by them', async () => {
     const recorded = await loadRecordedChain(recording, 40, 10)
     const access = await openAccess()
     const told = sourceOf(recorded, access.chainId)
@@ -153,24 +153,27 @@ describe('a chain', () => {
     await expect.poll(() => indexed.chain.headStatus).toEqual({ state: 'running', problem: null })
   })
 
-  test('is written by one process at a time: the second stands by, reads, and takes over at the end of the lease', async () => {
-    const access = await openAccess()
-    const recorded = await loadRecordedChain(recording, 60, 10)
-    const first = await openIndexedChain({ access, recorded, holder: 'first', limits })
-    await first.chain.start()
-    await held(first, recorded)
-    const second = await start({ access, recorded, holder: 'second', limits })
-    await held(second, recorded)
-    const holder = async () => (await second.postgres.pool.query('SELECT holder FROM app.leases')).rows
-    expect(await holder()).toEqual([{ holder: 'first' }])
-    recorded.advanceTo(80)
-    await held(second, recorded)
-    expect(await holder()).toEqual([{ holder: 'first' }])
-    await first.close()
-    recorded.advanceTo(100)
-    await expectWhole(second, recorded)
-    expect(await holder()).toEqual([{ holder: 'second' }])
-  })
+  onceTest(
+    'is written by one process at a time: the second stands by, reads, and takes over at the end of the lease',
+    async () => {
+      const access = await openAccess()
+      const recorded = await loadRecordedChain(recording, 60, 10)
+      const first = await openIndexedChain({ access, recorded, holder: 'first', limits })
+      await first.chain.start()
+      await held(first, recorded)
+      const second = await start({ access, recorded, holder: 'second', limits })
+      await held(second, recorded)
+      const holder = async () => (await second.postgres.pool.query('SELECT holder FROM app.leases')).rows
+      expect(await holder()).toEqual([{ holder: 'first' }])
+      recorded.advanceTo(80)
+      await held(second, recorded)
+      expect(await holder()).toEqual([{ holder: 'first' }])
+      await first.close()
+      recorded.advanceTo(100)
+      await expectWhole(second, recorded)
+      expect(await holder()).toEqual([{ holder: 'second' }])
+    },
+  )
 
   fullTest('goes on after every connection was cut, again and again, and leaks none', async () => {
     const recorded = await loadRecordedChain(recording, 70, 10)

@@ -72,7 +72,7 @@ describe('a program that dies', () => {
     async (_, names) => {
       const access = await freshDatabase()
       const ends: string[] = []
-      const places = few(names, 2)
+      const places = few(names, 1)
       for (const failpoint of places) ends.push(`${failpoint} ${await run(taskOf(access, failpoint))}`)
       expect(ends).toEqual(places.map((failpoint) => `${failpoint} SIGKILL`))
       expect(await run(taskOf(access, ''))).toBe('done')

@@ -25,86 +25,93 @@ const LIMIT = 100
 /** Keys whose requests are under way together. */
 const KEYS_AT_ONCE = 5
 
+const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
+const secret = randomBytes(32).toString('base64')
+let postgres: EmbeddedPostgres
+let clickhouse: EmbeddedClickHouse
+let replay: Replay
+let client: Client
+let first: RunningMillrace
+let second: RunningMillrace
+let session = ''
+let project = ''
+/** Everything that must be nowhere but in our hands. */
+const secrets: string[] = [secret]
+const heard: string[] = []
+
+beforeAll(async () => {
+  const engines = join(folder, 'engines')
+  postgres = await startPostgres({ dataDir: engines, log: silentLogger })
+  clickhouse = await startClickHouse({
+    dataDir: engines,
+    readerGrants: [`chain_${CHAIN}_sql.*`],
+    log: silentLogger,
+  })
+  replay = await startReplay('--shape', 'tempo', '--head', '60', '--finality', '2')
+  client = new Client({ connectionString: postgres.url })
+  await client.connect()
+  first = await startMillrace(environmentOf('first'))
+  second = await startMillrace(environmentOf('second'))
+  await until(async () => ((await chainOf(second, CHAIN)).stores.postgres.tip ?? 0) > 30)
+})
+afterAll(async () => {
+  await first?.stop()
+  await second?.stop()
+  await client?.end()
+  await replay?.close()
+  await clickhouse?.stop()
+  await postgres?.stop()
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+})
+
+function environmentOf(name: string): Environment {
+  const withLogin = (username: string, password: string) => {
+    const url = new URL(clickhouse.url)
+    url.username = username
+    url.password = password
+    return url.href
+  }
+  const accessFile = join(folder, 'access.json')
+  const quotas = { key: LIMIT, organization: 1_000_000, address: 100, person: 10_000 }
+  writeFileSync(accessFile, JSON.stringify({ signUp: 'open', quotas }))
+  return {
+    DATA_DIR: join(folder, name),
+    DATABASE_URL: postgres.url,
+    CLICKHOUSE_URL: withLogin(clickhouse.username, clickhouse.password),
+    CLICKHOUSE_READER_URL: withLogin(clickhouse.readerUsername, clickhouse.readerPassword),
+    RPC_URL: replay.url,
+    VERIFY: 'links',
+    WORKER_THREADS: '1',
+    PUBLIC_URL: 'http://data.example.com',
+    TRUSTED_PROXIES: '127.0.0.1',
+    WEBHOOKS: 'loopback',
+    ACCESS_FILE: accessFile,
+    SECRET_KEY: secret,
+    LOG_LEVEL: 'debug',
+  }
+}
+
+const ask = async (of: RunningMillrace, path: string, token: string, init: RequestInit = {}) => {
+  const headers = {
+    ...(token !== '' && { authorization: `Bearer ${token}` }),
+    ...(init.body && { 'content-type': 'application/json' }),
+  }
+  const response = await fetch(of.origin + path, { headers, ...init })
+  const text = await response.text()
+  if (response.status >= 400) heard.push(text)
+  return { status: response.status, body: text === '' ? null : JSON.parse(text) }
+}
+const post = (of: RunningMillrace, path: string, body: object, token = '') =>
+  ask(of, path, token, { method: 'POST', body: JSON.stringify(body) })
+async function makeKey(scopes: readonly string[] = ['data:read']): Promise<{ id: string; token: string }> {
+  const { status, body } = await post(first, project, { scopes }, session)
+  expect(status, JSON.stringify(body)).toBe(200)
+  secrets.push(body.token)
+  return body
+}
+
 describe('two guarded programs', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
-  const secret = randomBytes(32).toString('base64')
   const wallet = privateKeyToAccount(generatePrivateKey())
-  let postgres: EmbeddedPostgres
-  let clickhouse: EmbeddedClickHouse
-  let replay: Replay
-  let client: Client
-  let first: RunningMillrace
-  let second: RunningMillrace
-  let session = ''
-  let project = ''
-  /** Everything that must be nowhere but in our hands. */
-  const secrets: string[] = [secret]
-  const heard: string[] = []
-
-  beforeAll(async () => {
-    const engines = join(folder, 'engines')
-    postgres = await startPostgres({ dataDir: engines, log: silentLogger })
-    clickhouse = await startClickHouse({
-      dataDir: engines,
-      readerGrants: [`chain_${CHAIN}_sql.*`],
-      log: silentLogger,
-    })
-    replay = await startReplay('--shape', 'tempo', '--head', '60', '--finality', '2')
-    client = new Client({ connectionString: postgres.url })
-    await client.connect()
-    first = await startMillrace(environmentOf('first'))
-    second = await startMillrace(environmentOf('second'))
-    await until(async () => ((await chainOf(second, CHAIN)).stores.postgres.tip ?? 0) > 30)
-  })
-  afterAll(async () => {
-    await first?.stop()
-    await second?.stop()
-    await client?.end()
-    await replay?.close()
-    await clickhouse?.stop()
-    await postgres?.stop()
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
-  })
-
-  function environmentOf(name: string): Environment {
-    const withLogin = (username: string, password: string) => {
-      const url = new URL(clickhouse.url)
-      url.username = username
-      url.password = password
-      return url.href
-    }
-    const accessFile = join(folder, 'access.json')
-    const quotas = { key: LIMIT, organization: 1_000_000, address: 100, person: 10_000 }
-    writeFileSync(accessFile, JSON.stringify({ signUp: 'open', quotas }))
-    return {
-      DATA_DIR: join(folder, name),
-      DATABASE_URL: postgres.url,
-      CLICKHOUSE_URL: withLogin(clickhouse.username, clickhouse.password),
-      CLICKHOUSE_READER_URL: withLogin(clickhouse.readerUsername, clickhouse.readerPassword),
-      RPC_URL: replay.url,
-      VERIFY: 'links',
-      WORKER_THREADS: '1',
-      PUBLIC_URL: 'http://data.example.com',
-      TRUSTED_PROXIES: '127.0.0.1',
-      WEBHOOKS: 'loopback',
-      ACCESS_FILE: accessFile,
-      SECRET_KEY: secret,
-      LOG_LEVEL: 'debug',
-    }
-  }
-
-  const ask = async (of: RunningMillrace, path: string, token: string, init: RequestInit = {}) => {
-    const headers = {
-      ...(token !== '' && { authorization: `Bearer ${token}` }),
-      ...(init.body && { 'content-type': 'application/json' }),
-    }
-    const response = await fetch(of.origin + path, { headers, ...init })
-    const text = await response.text()
-    if (response.status >= 400) heard.push(text)
-    return { status: response.status, body: text === '' ? null : JSON.parse(text) }
-  }
-  const post = (of: RunningMillrace, path: string, body: object, token = '') =>
-    ask(of, path, token, { method: 'POST', body: JSON.stringify(body) })
 
   async function signIn(of: RunningMillrace): Promise<string> {
     const { message } = (await post(of, '/v1/auth/siwe/challenge', {})).body
@@ -115,12 +122,6 @@ describe('two guarded programs', () => {
     expect(status, JSON.stringify(body)).toBe(200)
     secrets.push(body.token)
     return body.token
-  }
-  async function makeKey(scopes: readonly string[] = ['data:read']): Promise<{ id: string; token: string }> {
-    const { status, body } = await post(first, project, { scopes }, session)
-    expect(status, JSON.stringify(body)).toBe(200)
-    secrets.push(body.token)
-    return body
   }
 
   test('a person signs in with a message of either, and makes keys that both know', async () => {
@@ -147,7 +148,9 @@ describe('two guarded programs', () => {
       expect((await ask(of, '/v1/me', ended)).status).toBe(401)
     }
   })
+})
 
+describe('two guarded programs, asked by strangers,', () => {
   test('strangers who do all at once what costs most are answered or refused, and others are served', async () => {
     const [, org = ''] = /orgs\/(\w+)/.exec(project) ?? []
     const hanging = await openReceiver()
@@ -213,7 +216,9 @@ describe('two guarded programs', () => {
     expect(wrong).toEqual([])
     for (const of of [first, second]) expect((await ask(of, '/health', '')).status).toBe(200)
   })
+})
 
+describe('two guarded programs under load', () => {
   test('50 keys, 200 requests of each at once over both, one killed: no quota is passed, 95 % is used', async () => {
     const { rows: held } = await client.query(
       "SELECT FROM app.api_keys WHERE revoked_at IS NULL AND scopes <> '{*}'",

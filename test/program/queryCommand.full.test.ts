@@ -24,52 +24,52 @@ interface Started {
   readonly ended: Promise<number | null>
 }
 
-describe('millrace query', () => {
-  let api: ChainApi
-  let batches: EncodedBatch[]
-  let env: Record<string, string>
-  const started: Started[] = []
+let api: ChainApi
+let batches: EncodedBatch[]
+let env: Record<string, string>
+const started: Started[] = []
 
-  beforeAll(async () => {
-    batches = recordedBatches('tempo-dev-2k', 1)
-    api = await openChainApi()
-    await api.append(batches.slice(0, 61))
-    await api.finalize(60)
-    await api.fillClickHouse()
-    env = { PORT: new URL(api.server.origin).port }
+beforeAll(async () => {
+  batches = recordedBatches('tempo-dev-2k', 1)
+  api = await openChainApi()
+  await api.append(batches.slice(0, 61))
+  await api.finalize(60)
+  await api.fillClickHouse()
+  env = { PORT: new URL(api.server.origin).port }
+})
+afterAll(async () => {
+  for (const { child } of started) child.kill('SIGKILL')
+  await api?.close()
+})
+
+const query = (...args: string[]) => runMillrace(['query', ...args], env)
+
+function start(...args: string[]): Started {
+  const child = spawn(process.execPath, [main, 'query', ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
   })
-  afterAll(async () => {
-    for (const { child } of started) child.kill('SIGKILL')
-    await api?.close()
+  let [rows, notes] = ['', '']
+  child.stdout.on('data', (chunk) => {
+    rows += chunk
   })
-
-  const query = (...args: string[]) => runMillrace(['query', ...args], env)
-
-  function start(...args: string[]): Started {
-    const child = spawn(process.execPath, [main, 'query', ...args], {
-      env: { ...process.env, ...env },
-      stdio: ['pipe', 'pipe', 'pipe'],
-    })
-    let [rows, notes] = ['', '']
-    child.stdout.on('data', (chunk) => {
-      rows += chunk
-    })
-    child.stderr.on('data', (chunk) => {
-      notes += chunk
-    })
-    const one = {
-      child,
-      rows: () => rows,
-      notes: () => notes,
-      shows: (text: string) => expect.poll(() => rows + notes, { timeout: 100_000 }).toContain(text),
-      ended: once(child, 'close').then(([code]) => code),
-    }
-    started.push(one)
-    return one
+  child.stderr.on('data', (chunk) => {
+    notes += chunk
+  })
+  const one = {
+    child,
+    rows: () => rows,
+    notes: () => notes,
+    shows: (text: string) => expect.poll(() => rows + notes, { timeout: 100_000 }).toContain(text),
+    ended: once(child, 'close').then(([code]) => code),
   }
+  started.push(one)
+  return one
+}
 
-  const hashOf = async (block: number): Promise<string> => (await api.get(`/v1/blocks/${block}`)).body.hash
+const hashOf = async (block: number): Promise<string> => (await api.get(`/v1/blocks/${block}`)).body.hash
 
+describe('results of millrace query', () => {
   test.each(['postgres', 'clickhouse'])('a result of %s is a table, JSON lines or CSV', async (engine) => {
     const [table, json, csv] = await Promise.all(
       ['table', 'json', 'csv'].map((format) => query(rowsSql, '--engine', engine, '--format', format)),
@@ -139,7 +139,9 @@ describe('millrace query', () => {
       expect(refused?.stderr).toMatch(/nonsense/)
     },
   )
+})
 
+describe('how millrace query ends, and goes on', () => {
   test('a refused query ends with 1 and shows its place', async () => {
     const { code, stdout, stderr } = await query('SELECT num,\n  nonsense FROM blocks')
     expect([code, stdout]).toEqual([1, ''])

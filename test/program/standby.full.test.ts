@@ -27,67 +27,67 @@ const CHAIN = 42431
  */
 const LEASE_S = 10
 
-describe('a standby', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
-  const names = ['first', 'second'] as const
-  type Name = (typeof names)[number]
-  const programs = new Map<Name, RunningMillrace>()
-  const environments = new Map<Name, Environment>()
-  let postgres: EmbeddedPostgres
-  let clickhouse: EmbeddedClickHouse
-  let replay: Replay
-  let client: Client
+const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
+const names = ['first', 'second'] as const
+type Name = (typeof names)[number]
+const programs = new Map<Name, RunningMillrace>()
+const environments = new Map<Name, Environment>()
+let postgres: EmbeddedPostgres
+let clickhouse: EmbeddedClickHouse
+let replay: Replay
+let client: Client
 
-  beforeAll(async () => {
-    const engines = join(folder, 'engines')
-    postgres = await startPostgres({ dataDir: engines, log: silentLogger })
-    clickhouse = await startClickHouse({
-      dataDir: engines,
-      readerGrants: [`chain_${CHAIN}_sql.*`],
-      log: silentLogger,
-    })
-    const growing = ['--head', '60', '--block-time', '400', '--finality', '2', '--repeat', '50']
-    replay = await startReplay('--shape', 'tempo', ...growing)
-    client = new Client({ connectionString: postgres.url })
-    await client.connect()
-    for (const name of names) {
-      await client.query(`CREATE ROLE ${name} SUPERUSER LOGIN PASSWORD 'test'`)
-      environments.set(name, environmentOf(name))
-    }
+beforeAll(async () => {
+  const engines = join(folder, 'engines')
+  postgres = await startPostgres({ dataDir: engines, log: silentLogger })
+  clickhouse = await startClickHouse({
+    dataDir: engines,
+    readerGrants: [`chain_${CHAIN}_sql.*`],
+    log: silentLogger,
   })
-  afterAll(async () => {
-    for (const program of programs.values()) {
-      process.kill(program.pid, 'SIGCONT')
-      await program.stop()
-    }
-    await client?.end()
-    await replay?.close()
-    await clickhouse?.stop()
-    await postgres?.stop()
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
-  })
-
-  function environmentOf(name: Name): Environment {
-    const databaseUrl = new URL(postgres.url)
-    databaseUrl.username = name
-    databaseUrl.password = 'test'
-    const withLogin = (username: string, password: string) => {
-      const url = new URL(clickhouse.url)
-      url.username = username
-      url.password = password
-      return url.href
-    }
-    return {
-      DATA_DIR: join(folder, name),
-      DATABASE_URL: databaseUrl.href,
-      CLICKHOUSE_URL: withLogin(clickhouse.username, clickhouse.password),
-      CLICKHOUSE_READER_URL: withLogin(clickhouse.readerUsername, clickhouse.readerPassword),
-      RPC_URL: replay.url,
-      VERIFY: 'links',
-      WORKER_THREADS: '1',
-    }
+  const growing = ['--head', '60', '--block-time', '400', '--finality', '2', '--repeat', '50']
+  replay = await startReplay('--shape', 'tempo', ...growing)
+  client = new Client({ connectionString: postgres.url })
+  await client.connect()
+  for (const name of names) {
+    await client.query(`CREATE ROLE ${name} SUPERUSER LOGIN PASSWORD 'test'`)
+    environments.set(name, environmentOf(name))
   }
+})
+afterAll(async () => {
+  for (const program of programs.values()) {
+    process.kill(program.pid, 'SIGCONT')
+    await program.stop()
+  }
+  await client?.end()
+  await replay?.close()
+  await clickhouse?.stop()
+  await postgres?.stop()
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+})
 
+function environmentOf(name: Name): Environment {
+  const databaseUrl = new URL(postgres.url)
+  databaseUrl.username = name
+  databaseUrl.password = 'test'
+  const withLogin = (username: string, password: string) => {
+    const url = new URL(clickhouse.url)
+    url.username = username
+    url.password = password
+    return url.href
+  }
+  return {
+    DATA_DIR: join(folder, name),
+    DATABASE_URL: databaseUrl.href,
+    CLICKHOUSE_URL: withLogin(clickhouse.username, clickhouse.password),
+    CLICKHOUSE_READER_URL: withLogin(clickhouse.readerUsername, clickhouse.readerPassword),
+    RPC_URL: replay.url,
+    VERIFY: 'links',
+    WORKER_THREADS: '1',
+  }
+}
+
+describe('a standby', () => {
   async function start(name: Name): Promise<RunningMillrace> {
     const program = await startMillrace(environments.get(name) ?? {})
     programs.set(name, program)

@@ -1,8 +1,8 @@
 // Goal: with nothing set, one command shows a live chain, and no way of ending it loses or doubles
 // anything.
-// Method: the program in a process of its own, started three times on one data directory: fresh,
-// after a clean end, after kill -9. Waits are requests that the program itself answers when the
-// block is there.
+// Method: the program in a process of its own, started on one data directory: fresh, after a
+// clean end, and in the whole breadth after kill -9. Waits are requests that the program itself
+// answers when the block is there.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -178,17 +178,21 @@ test('the next start goes on with the same chain', async () => {
   tipBefore = coverage[0]?.to ?? -1
 })
 
-test('after kill -9 the next start takes over what was left, and both stores agree with the chain', async () => {
-  const engines = enginePids(dataDir.path)
-  await program.kill()
-  program = await (onLinux ? startOnTerminal(env) : startMillrace(env))
-  await blockIndexed(program, tipBefore + 3)
-  expect(await hashOf(0)).toBe(genesis)
-  expect(await verify()).toMatchObject({ code: 0, stdout: expect.stringContaining('agreed') })
-  left.push(...engines, ...enginePids(dataDir.path))
-})
+fullTest(
+  'after kill -9 the next start takes over what was left, and both stores agree with the chain',
+  async () => {
+    const engines = enginePids(dataDir.path)
+    await program.kill()
+    program = await (onLinux ? startOnTerminal(env) : startMillrace(env))
+    await blockIndexed(program, tipBefore + 3)
+    expect(await hashOf(0)).toBe(genesis)
+    expect(await verify()).toMatchObject({ code: 0, stdout: expect.stringContaining('agreed') })
+    left.push(...engines, ...enginePids(dataDir.path))
+  },
+)
 
-test.runIf(onLinux)('on a terminal it redraws one view, with logs as text above it', async () => {
+const terminalTest = onLinux ? fullTest : () => {}
+terminalTest('on a terminal it redraws one view, with logs as text above it', async () => {
   const shown = () => showOnTerminal(program.stdout())
   const heads = () => shown().filter((line) => line.startsWith('  head '))
   const [first] = heads()
@@ -202,7 +206,7 @@ test.runIf(onLinux)('on a terminal it redraws one view, with logs as text above 
   )
 })
 
-test('Ctrl-C ends it cleanly and leaves nothing running', async () => {
+fullTest('Ctrl-C ends it cleanly and leaves nothing running', async () => {
   const { code, stdout } = await program.stop()
   expect(code).toBe(0)
   expect(stdout).toContain('Ending:')

@@ -10,7 +10,7 @@ import { readFollower } from '#store/follow/follower.ts'
 import { toHex } from '#store/sql.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { readCalls } from '../chain/recordings.ts'
-import { few, fullTest } from '../support/breadth.ts'
+import { few, fullTest, onceDescribe, onceTest } from '../support/breadth.ts'
 import {
   type BalanceOracle,
   genesisAmount,
@@ -115,26 +115,26 @@ async function nextOf({ postgres, schema }: ChainStore): Promise<number> {
 
 const depths = Array.from({ length: 20 }, (_, index) => index + 1)
 
+let batches: EncodedBatch[]
+let oracle: BalanceOracle
+beforeAll(() => {
+  batches = recordedBatches(recording, 1)
+  oracle = readBalances(recording)
+})
+
+async function openStore() {
+  const store = await openChainStore({ headFrom: 0 })
+  afterAll(() => store.close())
+  return store
+}
+async function append(store: ChainStore, from: number, to: number) {
+  for (const batch of batches.slice(from, to + 1)) await store.head.append(batch)
+}
+const follow = (store: ChainStore, options = {}) =>
+  followersOf(store, { callContracts: recordedCalls(recording, oracle), ...options })
+
 describe('balances', () => {
-  let batches: EncodedBatch[]
-  let oracle: BalanceOracle
-  beforeAll(() => {
-    batches = recordedBatches(recording, 1)
-    oracle = readBalances(recording)
-  })
-
-  async function openStore() {
-    const store = await openChainStore({ headFrom: 0 })
-    afterAll(() => store.close())
-    return store
-  }
-  async function append(store: ChainStore, from: number, to: number) {
-    for (const batch of batches.slice(from, to + 1)) await store.head.append(batch)
-  }
-  const follow = (store: ChainStore, options = {}) =>
-    followersOf(store, { callContracts: recordedCalls(recording, oracle), ...options })
-
-  test('are genesis and all transfers, and their sums are the supplies the node answers', async () => {
+  onceTest('are genesis and all transfers, and their sums are the supplies the node answers', async () => {
     const store = await openStore()
     await append(store, 0, lastBlock)
     await follow(store).settle()
@@ -187,7 +187,7 @@ describe('balances', () => {
     }
   })
 
-  test('a revert down to the first blocks leaves what genesis gave', async () => {
+  onceTest('a revert down to the first blocks leaves what genesis gave', async () => {
     const store = await openStore()
     await append(store, 0, 40)
     const { settle } = follow(store)
@@ -197,7 +197,7 @@ describe('balances', () => {
     expect(await storedFacts(store)).toEqual(oracle.at(0))
   })
 
-  test('a writer that dies before its commit loses nothing and doubles nothing', async () => {
+  onceTest('a writer that dies before its commit loses nothing and doubles nothing', async () => {
     const store = await openStore()
     await append(store, 0, lastBlock)
     await store.head.finalize(90)
@@ -214,23 +214,28 @@ describe('balances', () => {
     await follow(store).settle()
     expect(await storedFacts(store)).toEqual(oracle.at(lastBlock))
   })
+})
 
-  test('keep the changes of blocks that may be reverted, and of no more than the newest final ones', async () => {
-    const store = await openStore()
-    await append(store, 0, lastBlock)
-    await store.head.finalize(100)
-    await follow(store).settle()
-    const { rows } = await store.postgres.pool.query(
-      `SELECT block_num, token, holder, delta FROM ${store.schema}.balance_changes WHERE block_num = $1`,
-      [lastBlock],
-    )
-    const before = oracle.at(lastBlock - 1)
-    for (const { token, holder, delta } of rows) {
-      const of = (facts: typeof before) => facts.get(toHex(token))?.holders.get(toHex(holder)) ?? 0n
-      expect(BigInt(delta)).toBe(of(oracle.at(lastBlock)) - of(before))
-    }
-    expect(rows.length).toBeGreaterThan(0)
-  })
+describe('changes and checkpoints of balances', () => {
+  onceTest(
+    'keep the changes of blocks that may be reverted, and of no more than the newest final ones',
+    async () => {
+      const store = await openStore()
+      await append(store, 0, lastBlock)
+      await store.head.finalize(100)
+      await follow(store).settle()
+      const { rows } = await store.postgres.pool.query(
+        `SELECT block_num, token, holder, delta FROM ${store.schema}.balance_changes WHERE block_num = $1`,
+        [lastBlock],
+      )
+      const before = oracle.at(lastBlock - 1)
+      for (const { token, holder, delta } of rows) {
+        const of = (facts: typeof before) => facts.get(toHex(token))?.holders.get(toHex(holder)) ?? 0n
+        expect(BigInt(delta)).toBe(of(oracle.at(lastBlock)) - of(before))
+      }
+      expect(rows.length).toBeGreaterThan(0)
+    },
+  )
 
   fullTest('checkpoints are sums of transfers, written at once or after every kind of revert', async () => {
     const [atOnce, stepwise] = [await openStore(), await openStore()]
@@ -262,7 +267,9 @@ describe('balances', () => {
         expect(stored.totalsAt(block), `${block}`).toEqual(totalsOf(oracle, block))
     }
   })
+})
 
+onceDescribe('balances of genesis', () => {
   test('wait for a node that tells what genesis gave, and take no silence for nothing', async () => {
     const store = await openStore()
     await append(store, 0, 30)

@@ -5,7 +5,6 @@
 // be the encoder's.
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { BlockRange } from '#ingest/range.ts'
@@ -16,7 +15,7 @@ import { expectedOf } from '#store/clickhouse/sink.ts'
 import { readArchive } from '#store/ledger/archive.ts'
 import { type Queryable, readCoverage } from '#store/ledger/lane.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
-import { fullTest } from '../support/breadth.ts'
+import { fullDescribe, fullTest, onceTest } from '../support/breadth.ts'
 import { loadRecordedChain } from '../support/recordedChain.ts'
 import {
   type ChainStore,
@@ -28,17 +27,8 @@ import {
 } from './support/chainStore.ts'
 import { expectInClickHouse } from './support/expectHeld.ts'
 import { makeHeavy } from './support/heavyBlocks.ts'
+import { bytesOf, streamOf } from './support/insertedBytes.ts'
 import { withExec } from './support/withExec.ts'
-
-/** What is inserted, read once so that it can be sent again. */
-async function bytesOf(values: unknown): Promise<Buffer> {
-  if (!(values instanceof Readable)) throw new TypeError('an insert has a stream of values')
-  const parts: Buffer[] = []
-  for await (const part of values) parts.push(Buffer.from(part))
-  return Buffer.concat(parts)
-}
-
-const streamOf = (bytes: Buffer) => Readable.from([bytes], { objectMode: false })
 
 const tablesOf = ({ clickhouse, database, access }: ChainStore) =>
   new ClickHouseTables({
@@ -50,28 +40,28 @@ const tablesOf = ({ clickhouse, database, access }: ChainStore) =>
 
 const tableIn = (insert: string): string => insert.split(' ')[2] ?? ''
 
-describe('the ClickHouse lane', () => {
-  let batches: EncodedBatch[]
-  beforeAll(() => {
-    batches = recordedBatches('tempo-dev-2k', 10).slice(4, 8)
-  })
+let batches: EncodedBatch[]
+beforeAll(() => {
+  batches = recordedBatches('tempo-dev-2k', 10).slice(4, 8)
+})
 
-  async function openWritten(options: Partial<ChainStoreOptions> = {}): Promise<ChainStore> {
-    const store = await openChainStore({ headFrom: 40, ...options })
-    onTestFinished(() => store.close())
-    for (const batch of batches) await store.head.append(batch)
-    await store.head.finalize(79)
-    return store
-  }
+async function openWritten(options: Partial<ChainStoreOptions> = {}): Promise<ChainStore> {
+  const store = await openChainStore({ headFrom: 40, ...options })
+  onTestFinished(() => store.close())
+  for (const batch of batches) await store.head.append(batch)
+  await store.head.finalize(79)
+  return store
+}
 
-  async function attemptsOf(store: ChainStore): Promise<number[]> {
-    const { rows } = await store.postgres.pool.query<{ attempt: number }>(
-      `SELECT attempt FROM ${store.schema}.ch_batches WHERE state = 'written' ORDER BY from_block`,
-    )
-    return rows.map((row) => row.attempt)
-  }
+async function attemptsOf(store: ChainStore): Promise<number[]> {
+  const { rows } = await store.postgres.pool.query<{ attempt: number }>(
+    `SELECT attempt FROM ${store.schema}.ch_batches WHERE state = 'written' ORDER BY from_block`,
+  )
+  return rows.map((row) => row.attempt)
+}
 
-  test('a batch is in the journal, committed durably, before a byte of it is sent', async () => {
+describe('a batch of the ClickHouse lane', () => {
+  onceTest('a batch is in the journal, committed durably, before a byte of it is sent', async () => {
     const seen: string[] = []
     let other: ChainStore | undefined
     const store = await openWritten({
@@ -112,7 +102,7 @@ describe('the ClickHouse lane', () => {
     )
   })
 
-  test('a lost answer doubles nothing: the rows are found, not sent again', async () => {
+  onceTest('a lost answer doubles nothing: the rows are found, not sent again', async () => {
     let lost = 0
     const store = await openWritten({
       wrapClickHouse: (client) =>
@@ -152,28 +142,33 @@ describe('the ClickHouse lane', () => {
     await expectInClickHouse(store, batches)
     expect(await attemptsOf(store)).toEqual([0])
   })
+})
 
-  test('an insert that arrives twice without its token is read back as wrong, deleted and written anew', async () => {
-    let doubled = 0
-    const store = await openWritten({
-      wrapClickHouse: (client) =>
-        withExec(client, (insert) => async (parameters) => {
-          if (!('values' in parameters) || doubled++ > 0) return insert(parameters)
-          const bytes = await bytesOf(parameters.values)
-          const { insert_deduplication_token: _, ...settings } = parameters.clickhouse_settings ?? {}
-          const untold = {
-            ...parameters,
-            clickhouse_settings: { ...settings, insert_deduplicate: 0 as const },
-          }
-          for (const suffix of ['a', 'b'])
-            (await insert({ ...untold, query_id: `${suffix}`, values: streamOf(bytes) })).stream.resume()
-          return insert({ ...untold, values: streamOf(bytes) })
-        }),
-    })
-    await writeAll(store)
-    await expectInClickHouse(store, batches)
-    expect(await attemptsOf(store)).toEqual([1])
-  })
+describe('rows of the ClickHouse lane that are not as sent', () => {
+  onceTest(
+    'an insert that arrives twice without its token is read back as wrong, deleted and written anew',
+    async () => {
+      let doubled = 0
+      const store = await openWritten({
+        wrapClickHouse: (client) =>
+          withExec(client, (insert) => async (parameters) => {
+            if (!('values' in parameters) || doubled++ > 0) return insert(parameters)
+            const bytes = await bytesOf(parameters.values)
+            const { insert_deduplication_token: _, ...settings } = parameters.clickhouse_settings ?? {}
+            const untold = {
+              ...parameters,
+              clickhouse_settings: { ...settings, insert_deduplicate: 0 as const },
+            }
+            for (const suffix of ['a', 'b'])
+              (await insert({ ...untold, query_id: `${suffix}`, values: streamOf(bytes) })).stream.resume()
+            return insert({ ...untold, values: streamOf(bytes) })
+          }),
+      })
+      await writeAll(store)
+      await expectInClickHouse(store, batches)
+      expect(await attemptsOf(store)).toEqual([1])
+    },
+  )
 
   fullTest(
     'rows of a try that was cut differently are replaced by the batch as the journal has it',
@@ -212,59 +207,61 @@ describe('the ClickHouse lane', () => {
     await expectInClickHouse(store, [quiet])
   })
 
-  test('a crash between deleting a batch and numbering its next attempt does not hang on the old token', async () => {
-    const store = await openWritten()
-    await writeAll(store)
-    await store.postgres.pool.query(`UPDATE ${store.schema}.ch_batches SET state = 'open'`)
-    await store.postgres.pool.query(
-      `UPDATE ${store.schema}.coverage SET blocks = '{}' WHERE store = 'clickhouse'`,
-    )
-    for (const name of ['logs', 'txs', 'blocks'])
-      await store.clickhouse.command({
-        query: `ALTER TABLE ${store.database}.${name} DELETE WHERE 1`,
-        clickhouse_settings: { mutations_sync: '2' },
-      })
-    const next = await openChainStore({ headFrom: 40, beside: store })
-    onTestFinished(() => next.close())
-    await writeAll(next)
-    await expectInClickHouse(store, batches)
-    expect(await attemptsOf(store)).toEqual([1])
-  })
-
-  // Seed 755 of the simulation, before tokens were used up.
-  fullTest(
-    'an insert of the writer before, held up on its way, adds nothing to the attempt that replaced it',
+  onceTest(
+    'a crash between deleting a batch and numbering its next attempt does not hang on the old token',
     async () => {
-      let arrive: (() => Promise<void>) | undefined
-      const store = await openWritten({
-        wrapClickHouse: (client) =>
-          withExec(client, (insert) => async (parameters) => {
-            if (!('values' in parameters) || !tableIn(parameters.query).endsWith('.logs'))
-              return insert(parameters)
-            const bytes = await bytesOf(parameters.values)
-            arrive = async () => {
-              const { stream } = await insert({ ...parameters, values: streamOf(bytes) })
-              await finished(stream.resume())
-            }
-            throw new Error('the request timed out')
-          }),
-      })
-      await expect(store.lane.step()).rejects.toMatchObject({ code: 'clickhouse_failed' })
-      await store.clickhouse.command({
-        query: `ALTER TABLE ${store.database}.txs DELETE WHERE block_num = 40`,
-        clickhouse_settings: { mutations_sync: '2' },
-      })
-      const next = await openChainStore({ headFrom: 40, beside: store, fence: 2n })
+      const store = await openWritten()
+      await writeAll(store)
+      await store.postgres.pool.query(`UPDATE ${store.schema}.ch_batches SET state = 'open'`)
+      await store.postgres.pool.query(
+        `UPDATE ${store.schema}.coverage SET blocks = '{}' WHERE store = 'clickhouse'`,
+      )
+      for (const name of ['logs', 'txs', 'blocks'])
+        await store.clickhouse.command({
+          query: `ALTER TABLE ${store.database}.${name} DELETE WHERE 1`,
+          clickhouse_settings: { mutations_sync: '2' },
+        })
+      const next = await openChainStore({ headFrom: 40, beside: store })
       onTestFinished(() => next.close())
       await writeAll(next)
-      expect(await attemptsOf(store)).toEqual([1])
-      await arrive?.()
       await expectInClickHouse(store, batches)
+      expect(await attemptsOf(store)).toEqual([1])
     },
   )
+})
+
+fullDescribe('what the writer before still has under way', () => {
+  // Seed 755 of the simulation, before tokens were used up.
+  test('an insert of the writer before, held up on its way, adds nothing to the attempt that replaced it', async () => {
+    let arrive: (() => Promise<void>) | undefined
+    const store = await openWritten({
+      wrapClickHouse: (client) =>
+        withExec(client, (insert) => async (parameters) => {
+          if (!('values' in parameters) || !tableIn(parameters.query).endsWith('.logs'))
+            return insert(parameters)
+          const bytes = await bytesOf(parameters.values)
+          arrive = async () => {
+            const { stream } = await insert({ ...parameters, values: streamOf(bytes) })
+            await finished(stream.resume())
+          }
+          throw new Error('the request timed out')
+        }),
+    })
+    await expect(store.lane.step()).rejects.toMatchObject({ code: 'clickhouse_failed' })
+    await store.clickhouse.command({
+      query: `ALTER TABLE ${store.database}.txs DELETE WHERE block_num = 40`,
+      clickhouse_settings: { mutations_sync: '2' },
+    })
+    const next = await openChainStore({ headFrom: 40, beside: store, fence: 2n })
+    onTestFinished(() => next.close())
+    await writeAll(next)
+    expect(await attemptsOf(store)).toEqual([1])
+    await arrive?.()
+    await expectInClickHouse(store, batches)
+  })
 
   // Seed 1594 of the simulation, before deletes carried a fence.
-  fullTest('a delete of the writer before, held up on its way, deletes nothing of the next', async () => {
+  test('a delete of the writer before, held up on its way, deletes nothing of the next', async () => {
     const store = await openWritten()
     const old = tablesOf(store)
     const next = await openChainStore({ headFrom: 40, beside: store, fence: 2n })
@@ -276,7 +273,7 @@ describe('the ClickHouse lane', () => {
     await expect(expectInClickHouse(store, batches)).rejects.toThrow()
   })
 
-  fullTest('a Postgres restored from an older copy, with lower fences, may delete again', async () => {
+  test('a Postgres restored from an older copy, with lower fences, may delete again', async () => {
     const store = await openWritten()
     const high = await openChainStore({ headFrom: 40, beside: store, fence: 9n })
     onTestFinished(() => high.close())
@@ -288,7 +285,9 @@ describe('the ClickHouse lane', () => {
     await tablesOf(store).delete('logs', { from: 40, to: 79 }, 2n)
     await expect(expectInClickHouse(store, batches)).rejects.toThrow()
   })
+})
 
+describe('batches that stop the lane, were taken back, or are large', () => {
   fullTest('a batch that never reads back stops the lane after some attempts, and says which', async () => {
     const store = await openWritten({
       wrapClickHouse: (client) =>
@@ -314,37 +313,40 @@ describe('the ClickHouse lane', () => {
     await expectInClickHouse(next, batches)
   })
 
-  test('a block that was taken back never reaches ClickHouse, even if the answer to the revert was lost', async () => {
-    let loseAnswer = false
-    const store = await openChainStore({
-      headFrom: 40,
-      wrapPostgres: (postgres) => ({
-        ...postgres,
-        transaction: async (work) => {
-          const result = await postgres.transaction(work)
-          if (loseAnswer) throw new Error('the connection was reset during COMMIT')
-          return result
-        },
-      }),
-    })
-    onTestFinished(() => store.close())
-    const chain = await loadRecordedChain('tempo-dev-2k', 79, 0)
-    const branch = () => decode(chain.range({ from: 60, to: 79 }), 'links')
-    const kept = batches.slice(0, 2)
-    for (const batch of kept) await store.head.append(batch)
-    const fork = await store.head.tip()
-    await store.head.append(branch())
-    chain.reorg(20)
-    const taken = branch()
-    loseAnswer = true
-    await expect(store.head.revert(fork)).rejects.toThrow('COMMIT')
-    loseAnswer = false
-    expect(await store.head.tip()).toEqual(fork)
-    await store.head.append(taken)
-    await store.head.finalize(79)
-    await writeAll(store)
-    await expectInClickHouse(store, [...kept, taken])
-  })
+  onceTest(
+    'a block that was taken back never reaches ClickHouse, even if the answer to the revert was lost',
+    async () => {
+      let loseAnswer = false
+      const store = await openChainStore({
+        headFrom: 40,
+        wrapPostgres: (postgres) => ({
+          ...postgres,
+          transaction: async (work) => {
+            const result = await postgres.transaction(work)
+            if (loseAnswer) throw new Error('the connection was reset during COMMIT')
+            return result
+          },
+        }),
+      })
+      onTestFinished(() => store.close())
+      const chain = await loadRecordedChain('tempo-dev-2k', 79, 0)
+      const branch = () => decode(chain.range({ from: 60, to: 79 }), 'links')
+      const kept = batches.slice(0, 2)
+      for (const batch of kept) await store.head.append(batch)
+      const fork = await store.head.tip()
+      await store.head.append(branch())
+      chain.reorg(20)
+      const taken = branch()
+      loseAnswer = true
+      await expect(store.head.revert(fork)).rejects.toThrow('COMMIT')
+      loseAnswer = false
+      expect(await store.head.tip()).toEqual(fork)
+      await store.head.append(taken)
+      await store.head.finalize(79)
+      await writeAll(store)
+      await expectInClickHouse(store, [...kept, taken])
+    },
+  )
 
   fullTest(
     'of large blocks the archive gives a few at a time, also to a batch that was begun before',
@@ -371,7 +373,7 @@ describe('the ClickHouse lane', () => {
     },
   )
 
-  test('the archive is whole while a chunk is being attached under the reader', async () => {
+  onceTest('the archive is whole while a chunk is being attached under the reader', async () => {
     for (const attachAt of [1, 2, 3]) {
       const store = await openChainStore({ headFrom: 80 })
       onTestFinished(() => store.close())

@@ -9,7 +9,7 @@ import { bookFollower } from '#store/follow/exchange/bookFollower.ts'
 import { toHex } from '#store/sql.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { type RecordedBlock, readRecording } from '../chain/recordings.ts'
-import { few } from '../support/breadth.ts'
+import { few, onceTest } from '../support/breadth.ts'
 import { readBalances } from './support/balanceOracle.ts'
 import { type BookOracle, bookOf } from './support/bookOracle.ts'
 import { type ChainStore, openChainStore, recordedBatches } from './support/chainStore.ts'
@@ -122,7 +122,7 @@ describe('the order book', () => {
     fills: await rowsOf(store, 'exchange_fills', 'block_num, log_idx'),
   })
 
-  test('is what the raw logs say, order by order, level by level, fill by fill', async () => {
+  onceTest('is what the raw logs say, order by order, level by level, fill by fill', async () => {
     const store = await openStore()
     await append(store, 0, lastBlock)
     await followersOf(store, { callContracts }).settle()
@@ -134,27 +134,30 @@ describe('the order book', () => {
     expect(await rowsOf(store, 'exchange_strays', 'block_num')).toEqual([])
   })
 
-  test('has one group of fills for every swap that a transaction calls, of the amount its calldata states', async () => {
-    const store = await openStore()
-    await append(store, 0, lastBlock)
-    await followersOf(store, { callContracts }).settle()
-    const fills = await rowsOf(store, 'exchange_fills', 'block_num, log_idx')
-    const groups = [...Map.groupBy(fills, (row) => `${row.tx_hash}/${row.swap_log_idx}`).values()]
-    const calls = swapsCalled(chain, new Set(fills.map((row) => row.tx_hash)))
-    expect(groups.length).toBe(calls.length)
-    expect(groups.length).toBeGreaterThan(70)
-    for (const [index, { isExactIn, tokenIn, tokenOut, amount }] of calls.entries()) {
-      const legs = (groups[index] ?? []).map((row) => ({
-        ...(row.is_bid
-          ? { source: row.base, destination: row.quote, given: row.amount, got: row.quote_amount }
-          : { source: row.quote, destination: row.base, given: row.quote_amount, got: row.amount }),
-      }))
-      const stated = isExactIn
-        ? legs.filter(({ source }) => source === tokenIn).map(({ given }) => BigInt(given))
-        : legs.filter(({ destination }) => destination === tokenOut).map(({ got }) => BigInt(got))
-      expect(stated.reduce((sum, value) => sum + value, 0n)).toBe(amount)
-    }
-  })
+  onceTest(
+    'has one group of fills for every swap that a transaction calls, of the amount its calldata states',
+    async () => {
+      const store = await openStore()
+      await append(store, 0, lastBlock)
+      await followersOf(store, { callContracts }).settle()
+      const fills = await rowsOf(store, 'exchange_fills', 'block_num, log_idx')
+      const groups = [...Map.groupBy(fills, (row) => `${row.tx_hash}/${row.swap_log_idx}`).values()]
+      const calls = swapsCalled(chain, new Set(fills.map((row) => row.tx_hash)))
+      expect(groups.length).toBe(calls.length)
+      expect(groups.length).toBeGreaterThan(70)
+      for (const [index, { isExactIn, tokenIn, tokenOut, amount }] of calls.entries()) {
+        const legs = (groups[index] ?? []).map((row) => ({
+          ...(row.is_bid
+            ? { source: row.base, destination: row.quote, given: row.amount, got: row.quote_amount }
+            : { source: row.quote, destination: row.base, given: row.quote_amount, got: row.amount }),
+        }))
+        const stated = isExactIn
+          ? legs.filter(({ source }) => source === tokenIn).map(({ given }) => BigInt(given))
+          : legs.filter(({ destination }) => destination === tokenOut).map(({ got }) => BigInt(got))
+        expect(stated.reduce((sum, value) => sum + value, 0n)).toBe(amount)
+      }
+    },
+  )
 
   test('has the same rows from final blocks, from the smallest pieces, and after reverts of every depth', async () => {
     const [atHead, pieces] = [await openStore(), await openStore()]

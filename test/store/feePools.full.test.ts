@@ -208,7 +208,9 @@ describe('fee pools', () => {
     expect(pools).not.toEqual(poolsAt(lastBlock).pools)
     expect(await storedPools(store)).toEqual(pools)
   })
+})
 
+describe('fee pools beside what nodes tell', () => {
   test('are compared with the node: one that differs is marked, a node that does not tell holds nothing up', async () => {
     const store = await openChainStore({ headFrom: 0 })
     onTestFinished(() => store.close())

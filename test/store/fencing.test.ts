@@ -16,24 +16,24 @@ import type { EncodedBatch } from '#transform/batch.ts'
 import { type ChainStore, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
 import { expectInClickHouse, expectInPostgres } from './support/expectHeld.ts'
 
+let batches: EncodedBatch[]
+beforeAll(() => {
+  batches = recordedBatches('tempo-dev-2k', 10).slice(4, 8)
+})
+
+/** A store in which two of four batches are written, and the writer that comes after it. */
+async function openBoth(): Promise<{ old: ChainStore; next: ChainStore }> {
+  const old = await openChainStore({ headFrom: 40 })
+  onTestFinished(() => old.close())
+  for (const batch of batches.slice(0, 2)) await old.head.append(batch)
+  await old.head.finalize(49)
+  await writeAll(old)
+  const next = await openChainStore({ headFrom: 40, beside: old, fence: 2n })
+  onTestFinished(() => next.close())
+  return { old, next }
+}
+
 describe('a writer that was fenced out', () => {
-  let batches: EncodedBatch[]
-  beforeAll(() => {
-    batches = recordedBatches('tempo-dev-2k', 10).slice(4, 8)
-  })
-
-  /** A store in which two of four batches are written, and the writer that comes after it. */
-  async function openBoth(): Promise<{ old: ChainStore; next: ChainStore }> {
-    const old = await openChainStore({ headFrom: 40 })
-    onTestFinished(() => old.close())
-    for (const batch of batches.slice(0, 2)) await old.head.append(batch)
-    await old.head.finalize(49)
-    await writeAll(old)
-    const next = await openChainStore({ headFrom: 40, beside: old, fence: 2n })
-    onTestFinished(() => next.close())
-    return { old, next }
-  }
-
   test('changes nothing in Postgres, whatever it tries', async () => {
     const { old } = await openBoth()
     const [, , third] = batches
@@ -108,7 +108,9 @@ describe('a writer that was fenced out', () => {
     await writeAll(next)
     await expectInClickHouse(store, batches)
   })
+})
 
+describe('the next writer, and others beside it', () => {
   test('the next writer waits for a transaction that was under way, and goes on from what it left', async () => {
     const { old, next } = await openBoth()
     const [, , third, fourth] = batches

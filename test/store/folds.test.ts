@@ -65,22 +65,22 @@ async function historyOf(store: ChainStore) {
 
 const depths = Array.from({ length: 20 }, (_, index) => index + 1)
 
+let batches: EncodedBatch[]
+const callContracts = recordedCalls(recording, readBalances(recording))
+beforeAll(() => {
+  batches = recordedBatches(recording, 1)
+})
+
+async function openStore() {
+  const store = await openChainStore({ headFrom: 0 })
+  afterAll(() => store.close())
+  return store
+}
+async function append(store: ChainStore, from: number, to: number) {
+  for (const batch of batches.slice(from, to + 1)) await store.head.append(batch)
+}
+
 describe('folds', () => {
-  let batches: EncodedBatch[]
-  const callContracts = recordedCalls(recording, readBalances(recording))
-  beforeAll(() => {
-    batches = recordedBatches(recording, 1)
-  })
-
-  async function openStore() {
-    const store = await openChainStore({ headFrom: 0 })
-    afterAll(() => store.close())
-    return store
-  }
-  async function append(store: ChainStore, from: number, to: number) {
-    for (const batch of batches.slice(from, to + 1)) await store.head.append(batch)
-  }
-
   test('token attributes are those the node answers at the same block', async () => {
     const store = await openStore()
     await append(store, 0, lastBlock)
@@ -146,7 +146,9 @@ describe('folds', () => {
         ])
     },
   )
+})
 
+describe('folds after reverts, crashes and gaps', () => {
   test('reverts of any depth up to 20 leave what the remaining chain says', async () => {
     const store = await openStore()
     await append(store, 0, lastBlock)

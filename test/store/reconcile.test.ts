@@ -3,7 +3,7 @@
 // Method: the recorded chain in both engines; then one of them is really dropped, copied back or
 // changed by SQL, the next writer opens the lane, and every block's digest must be the encoder's.
 import pg from 'pg'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished } from 'vitest'
 import { hash } from '#primitives.ts'
 import { ForeignStoreError, readStoreIdentity } from '#store/clickhouse/adopt.ts'
 import { readCoverage } from '#store/ledger/lane.ts'
@@ -11,42 +11,42 @@ import { openChain, readLedgerIdentity, renewLedger } from '#store/ledger/ledger
 import { migrateChain } from '#store/maintain/migrate.ts'
 import { schemaOf } from '#store/sql.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
-import { fullTest } from '../support/breadth.ts'
+import { fullTest, onceTest } from '../support/breadth.ts'
 import { freshDatabase } from '../support/engines.ts'
 import { type ChainStore, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
 import { ClickHouseDamage } from './support/damage.ts'
 import { expectInClickHouse, expectInPostgres } from './support/expectHeld.ts'
 import { withExec } from './support/withExec.ts'
 
-describe('a store that is not as the other left it', () => {
-  let batches: EncodedBatch[]
-  beforeAll(() => {
-    batches = recordedBatches('tempo-dev-2k', 10).slice(4, 8)
-  })
+let batches: EncodedBatch[]
+beforeAll(() => {
+  batches = recordedBatches('tempo-dev-2k', 10).slice(4, 8)
+})
 
-  async function openWritten(count = batches.length): Promise<ChainStore> {
-    const store = await openChainStore({ headFrom: 40 })
-    onTestFinished(() => store.close())
-    await append(store, batches.slice(0, count))
-    return store
-  }
+async function openWritten(count = batches.length): Promise<ChainStore> {
+  const store = await openChainStore({ headFrom: 40 })
+  onTestFinished(() => store.close())
+  await append(store, batches.slice(0, count))
+  return store
+}
 
-  async function append(store: ChainStore, rest: readonly EncodedBatch[]): Promise<void> {
-    for (const batch of rest) await store.head.append(batch)
-    await store.head.finalize(rest.at(-1)?.range.to ?? 0)
-    await writeAll(store)
-  }
+async function append(store: ChainStore, rest: readonly EncodedBatch[]): Promise<void> {
+  for (const batch of rest) await store.head.append(batch)
+  await store.head.finalize(rest.at(-1)?.range.to ?? 0)
+  await writeAll(store)
+}
 
-  async function reopen(store: ChainStore): Promise<ChainStore> {
-    const next = await openChainStore({ headFrom: 40, beside: store, fence: store.fence + 1n, cacheBytes: 0 })
-    onTestFinished(() => next.close())
-    return next
-  }
+async function reopen(store: ChainStore): Promise<ChainStore> {
+  const next = await openChainStore({ headFrom: 40, beside: store, fence: store.fence + 1n, cacheBytes: 0 })
+  onTestFinished(() => next.close())
+  return next
+}
 
-  const journalOf = async (store: ChainStore) =>
-    (await store.postgres.pool.query(`SELECT * FROM ${store.schema}.ch_batches ORDER BY from_block`)).rows
+const journalOf = async (store: ChainStore) =>
+  (await store.postgres.pool.query(`SELECT * FROM ${store.schema}.ch_batches ORDER BY from_block`)).rows
 
-  test('a store that agrees is left as it is', async () => {
+describe('a ClickHouse that lost what it had', () => {
+  onceTest('a store that agrees is left as it is', async () => {
     const store = await openWritten()
     const before = await journalOf(store)
     const next = await reopen(store)
@@ -55,7 +55,7 @@ describe('a store that is not as the other left it', () => {
     expect((await readLedgerIdentity(next.postgres, next.schema)).ledgerId).toBe(store.ledgerId)
   })
 
-  test('a wiped ClickHouse is made anew from the archive, without a node', async () => {
+  onceTest('a wiped ClickHouse is made anew from the archive, without a node', async () => {
     const store = await openWritten()
     await store.clickhouse.command({ query: `DROP DATABASE ${store.database} SYNC` })
     const next = await reopen(store)
@@ -109,26 +109,31 @@ describe('a store that is not as the other left it', () => {
     await running
     await expectInClickHouse(store, batches)
   })
+})
 
-  test('a Postgres restored from an older copy leads again: what ClickHouse holds beyond it goes, under a new ledger', async () => {
-    const store = await openWritten(2)
-    const copy = await copyOf(store)
-    await append(store, batches.slice(2))
-    await expectInClickHouse(store, batches)
-    const restored = await reopen({ ...store, access: { ...store.access, databaseUrl: copy } })
-    await expectInPostgres(restored, batches.slice(0, 2))
-    await restored.lane.step()
-    await expectInClickHouse(restored, batches.slice(0, 2))
-    const identity = await readLedgerIdentity(restored.postgres, restored.schema)
-    expect(identity.ledgerId).not.toBe(store.ledgerId)
-    expect(await readStoreIdentity(restored.clickhouse, restored.database)).toEqual(identity)
-    // The chain goes on from the copy, in batches of other bounds.
-    await append(restored, recordedBatches('tempo-dev-2k', 5).slice(12, 16))
-    await expectInPostgres(restored, batches)
-    await expectInClickHouse(restored, batches)
-  })
+describe('a Postgres with another past', () => {
+  onceTest(
+    'a Postgres restored from an older copy leads again: what ClickHouse holds beyond it goes, under a new ledger',
+    async () => {
+      const store = await openWritten(2)
+      const copy = await copyOf(store)
+      await append(store, batches.slice(2))
+      await expectInClickHouse(store, batches)
+      const restored = await reopen({ ...store, access: { ...store.access, databaseUrl: copy } })
+      await expectInPostgres(restored, batches.slice(0, 2))
+      await restored.lane.step()
+      await expectInClickHouse(restored, batches.slice(0, 2))
+      const identity = await readLedgerIdentity(restored.postgres, restored.schema)
+      expect(identity.ledgerId).not.toBe(store.ledgerId)
+      expect(await readStoreIdentity(restored.clickhouse, restored.database)).toEqual(identity)
+      // The chain goes on from the copy, in batches of other bounds.
+      await append(restored, recordedBatches('tempo-dev-2k', 5).slice(12, 16))
+      await expectInPostgres(restored, batches)
+      await expectInClickHouse(restored, batches)
+    },
+  )
 
-  test('another past of one chain leaves every other chain of the database as it was (W11)', async () => {
+  onceTest('another past of one chain leaves every other chain of the database as it was (W11)', async () => {
     const store = await openWritten()
     const other = schemaOf(store.chainId + 1)
     await migrateChain(store.postgres, store.chainId + 1)
@@ -164,6 +169,29 @@ describe('a store that is not as the other left it', () => {
     },
   )
 
+  /** A byte-for-byte copy of the store's Postgres database; its URL. */
+  async function copyOf(store: ChainStore): Promise<string> {
+    const url = new URL(store.access.databaseUrl)
+    const name = url.pathname.slice(1)
+    const copy = `${name}_copy`
+    url.pathname = '/postgres'
+    const admin = new pg.Client({ connectionString: url.href })
+    await admin.connect()
+    // A database is copied only while nobody is connected to it; the pool connects again.
+    await admin.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`)
+    await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`)
+    await admin.query(`CREATE DATABASE ${copy} TEMPLATE ${name}`)
+    await admin.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`)
+    onTestFinished(async () => {
+      await admin.query(`DROP DATABASE IF EXISTS ${copy} WITH (FORCE)`)
+      await admin.end()
+    })
+    url.pathname = `/${copy}`
+    return url.href
+  }
+})
+
+describe('a ClickHouse of another encoder or another Postgres', () => {
   /** As an older program left it: one batch begun and half sent, with digests of its own kind. */
   async function beginAsOlderEncoder(store: ChainStore): Promise<void> {
     const [, , , begun] = batches
@@ -197,38 +225,20 @@ describe('a store that is not as the other left it', () => {
     expect(next.lane.status).toEqual({ state: 'running', problem: null })
   })
 
-  test('the ClickHouse of another Postgres is refused by name, and nothing of it is changed', async () => {
-    const store = await openWritten()
-    const stranger = await freshDatabase()
-    onTestFinished(() => stranger.drop())
-    const swapped = { ...store, access: { ...store.access, databaseUrl: stranger.databaseUrl } }
-    const opened = openChainStore({ headFrom: 0, beside: swapped })
-    await expect(opened).rejects.toThrow(ForeignStoreError)
-    await expect(opened).rejects.toMatchObject({
-      message: expect.stringMatching(/^CLICKHOUSE_URL: /),
-      remedy: 'stop',
-    })
-    await expectInClickHouse(store, batches)
-  })
-
-  /** A byte-for-byte copy of the store's Postgres database; its URL. */
-  async function copyOf(store: ChainStore): Promise<string> {
-    const url = new URL(store.access.databaseUrl)
-    const name = url.pathname.slice(1)
-    const copy = `${name}_copy`
-    url.pathname = '/postgres'
-    const admin = new pg.Client({ connectionString: url.href })
-    await admin.connect()
-    // A database is copied only while nobody is connected to it; the pool connects again.
-    await admin.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`)
-    await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`)
-    await admin.query(`CREATE DATABASE ${copy} TEMPLATE ${name}`)
-    await admin.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`)
-    onTestFinished(async () => {
-      await admin.query(`DROP DATABASE IF EXISTS ${copy} WITH (FORCE)`)
-      await admin.end()
-    })
-    url.pathname = `/${copy}`
-    return url.href
-  }
+  onceTest(
+    'the ClickHouse of another Postgres is refused by name, and nothing of it is changed',
+    async () => {
+      const store = await openWritten()
+      const stranger = await freshDatabase()
+      onTestFinished(() => stranger.drop())
+      const swapped = { ...store, access: { ...store.access, databaseUrl: stranger.databaseUrl } }
+      const opened = openChainStore({ headFrom: 0, beside: swapped })
+      await expect(opened).rejects.toThrow(ForeignStoreError)
+      await expect(opened).rejects.toMatchObject({
+        message: expect.stringMatching(/^CLICKHOUSE_URL: /),
+        remedy: 'stop',
+      })
+      await expectInClickHouse(store, batches)
+    },
+  )
 })

@@ -3,14 +3,14 @@
 // Method: the recorded chain in both engines; an older program is played by its version numbers in
 // the coverage and by rows changed or missing; afterwards every block's digest must be the
 // encoder's.
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished } from 'vitest'
 import type { BlockRange } from '#ingest/range.ts'
 import { readCoverage, readCoverages } from '#store/ledger/lane.ts'
 import { openChain, readChainIdentity } from '#store/ledger/ledger.ts'
 import { ProjectionOutdatedError, readOutdated } from '#store/ledger/projectionVersions.ts'
 import { outdateAll, type RederiveOptions, rederiveRows } from '#store/maintain/rederive.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
-import { fullTest } from '../support/breadth.ts'
+import { fullTest, onceTest } from '../support/breadth.ts'
 import { type ChainStore, decode, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
 import { PostgresDamage } from './support/damage.ts'
 import { expectInClickHouse, expectInPostgres } from './support/expectHeld.ts'
@@ -19,12 +19,12 @@ import { makeHeavy } from './support/heavyBlocks.ts'
 
 const never = new AbortController().signal
 
-describe('rows of another version', () => {
-  let batches: EncodedBatch[]
-  beforeAll(() => {
-    batches = recordedBatches('tempo-dev-2k', 10).slice(0, 12)
-  })
+let batches: EncodedBatch[]
+beforeAll(() => {
+  batches = recordedBatches('tempo-dev-2k', 10).slice(0, 12)
+})
 
+describe('rows of another version', () => {
   async function openWritten(): Promise<ChainStore> {
     const store = await openChainStore({ headFrom: 0 })
     onTestFinished(() => store.close())
@@ -61,7 +61,7 @@ describe('rows of another version', () => {
     expect(Math.min(...versions)).toBe(1)
   }
 
-  test('are not added to: the start names them and the command', async () => {
+  onceTest('are not added to: the start names them and the command', async () => {
     const store = await openWritten()
     await makeOld(store, 'token_transfers')
     const identity = await readChainIdentity(store.postgres, store.chainId)
@@ -71,7 +71,7 @@ describe('rows of another version', () => {
     await expect(opened).rejects.toThrow(/token_transfers .*millrace rederive/)
   })
 
-  test('are made anew in both stores; followers begin anew on them', async () => {
+  onceTest('are made anew in both stores; followers begin anew on them', async () => {
     const store = await openWritten()
     await followersOf(store, { callContracts: silentCalls }).settle()
     await makeOld(store, 'token_transfers')
@@ -145,7 +145,7 @@ describe('rows of another version', () => {
     await expectWhole(store)
   })
 
-  test('a projection whose tables came with an update gets them for all of history', async () => {
+  onceTest('a projection whose tables came with an update gets them for all of history', async () => {
     const store = await openWritten()
     const { pool } = store.postgres
     await pool.query(`DELETE FROM ${store.schema}.coverage WHERE projection = 'contract_creations'`)

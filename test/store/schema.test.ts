@@ -40,29 +40,29 @@ const postgresTypes: Readonly<Record<ColumnType, string>> = {
   uint256: 'numeric',
 }
 
+let access: FreshDatabase
+let postgres: Postgres
+let clickhouse: ReturnType<typeof openClickHouse>
+
+beforeAll(async () => {
+  access = await freshDatabase()
+  postgres = openPostgres({ url: access.databaseUrl, applicationName: 'test', log: silentLogger })
+  clickhouse = openClickHouse({
+    url: access.clickhouseUrl,
+    username: access.clickhouseUsername,
+    password: access.clickhousePassword,
+  })
+  await migrateApp(postgres)
+  await migrateChain(postgres, access.chainId)
+  await migrateClickHouse(clickhouse, access.chainId, { cluster: null })
+})
+afterAll(async () => {
+  await clickhouse.close()
+  await postgres.close()
+  await access.drop()
+})
+
 describe('the schema', () => {
-  let access: FreshDatabase
-  let postgres: Postgres
-  let clickhouse: ReturnType<typeof openClickHouse>
-
-  beforeAll(async () => {
-    access = await freshDatabase()
-    postgres = openPostgres({ url: access.databaseUrl, applicationName: 'test', log: silentLogger })
-    clickhouse = openClickHouse({
-      url: access.clickhouseUrl,
-      username: access.clickhouseUsername,
-      password: access.clickhousePassword,
-    })
-    await migrateApp(postgres)
-    await migrateChain(postgres, access.chainId)
-    await migrateClickHouse(clickhouse, access.chainId, { cluster: null })
-  })
-  afterAll(async () => {
-    await clickhouse.close()
-    await postgres.close()
-    await access.drop()
-  })
-
   test('Postgres has the columns of tables.ts, in order', async () => {
     for (const name of tableNames) {
       const { rows } = await postgres.pool.query(
@@ -154,7 +154,9 @@ describe('the schema', () => {
     )
     await migrateChain(postgres, access.chainId, namedHolder('newer'))
   })
+})
 
+describe('views of the schema', () => {
   test('a start leaves views alone that another process reads, and makes those that are missing', async () => {
     const schema = viewSchemaOf(access.chainId)
     const oids = async () => {
@@ -261,7 +263,9 @@ describe('the schema', () => {
     }
     await reader.close()
   })
+})
 
+describe('the schema of a newer program', () => {
   test('a database migrated by a newer program is refused before anything is changed', async () => {
     await postgres.pool.query(
       "INSERT INTO app.migrations (scope, number, name, checksum) VALUES ('app', 900, 'future', 'x')",

@@ -11,6 +11,7 @@ import { dropDetached, headPartitionEnd, listPartitions } from '#store/ledger/pa
 import { sealSegment } from '#store/ledger/segments.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { ledgerTableNames } from '#transform/tables.ts'
+import { isFull, onceDescribe, onceTest } from '../support/breadth.ts'
 import { loadRecordedChain, type RecordedChain } from '../support/recordedChain.ts'
 import {
   type ChainStore,
@@ -24,40 +25,40 @@ import { expectInClickHouse, expectInPostgres } from './support/expectHeld.ts'
 /** A piece of one block. */
 const SMALLEST_PIECE_BYTES = 1
 
+let chain: RecordedChain
+beforeAll(async () => {
+  chain = await loadRecordedChain('tempo-dev-2k', 122, 0)
+})
+const batchOf = (from: number, to: number): EncodedBatch => decode(chain.range({ from, to }), 'links')
+
+async function open(options: ChainStoreOptions): Promise<ChainStore> {
+  const store = await openChainStore({ checks: 'links', ...options })
+  onTestFinished(() => store.close())
+  return store
+}
+
+async function load(store: ChainStore, { range }: Chunk): Promise<Chunk> {
+  const batch = batchOf(range.from, range.to)
+  const chunk = { range, tip: range.to, tipHash: batch.refs.at(-1)?.hash ?? null }
+  await store.history.appendToChunk({ range, tip: range.from - 1, tipHash: null }, batch)
+  return chunk
+}
+
+const openChunks = async (store: ChainStore): Promise<readonly Chunk[]> =>
+  store.history.openChunks(await historyTarget(store.postgres, store.chainId, 0))
+
+async function fill(store: ChainStore): Promise<void> {
+  for (const chunk of await openChunks(store)) await store.history.attachChunk(await load(store, chunk))
+}
+
+const rangesOf = async (store: ChainStore, table: string) =>
+  (await listPartitions(store.postgres.pool, store.schema))
+    .filter(({ parent }) => parent === table)
+    .map(({ range }) => range)
+    .sort((a, b) => a.from - b.from)
+
 describe('a segment that ends while it holds rows', () => {
-  let chain: RecordedChain
-  beforeAll(async () => {
-    chain = await loadRecordedChain('tempo-dev-2k', 122, 0)
-  })
-  const batchOf = (from: number, to: number): EncodedBatch => decode(chain.range({ from, to }), 'links')
-
-  async function open(options: ChainStoreOptions): Promise<ChainStore> {
-    const store = await openChainStore({ checks: 'links', ...options })
-    onTestFinished(() => store.close())
-    return store
-  }
-
-  async function load(store: ChainStore, { range }: Chunk): Promise<Chunk> {
-    const batch = batchOf(range.from, range.to)
-    const chunk = { range, tip: range.to, tipHash: batch.refs.at(-1)?.hash ?? null }
-    await store.history.appendToChunk({ range, tip: range.from - 1, tipHash: null }, batch)
-    return chunk
-  }
-
-  const openChunks = async (store: ChainStore): Promise<readonly Chunk[]> =>
-    store.history.openChunks(await historyTarget(store.postgres, store.chainId, 0))
-
-  async function fill(store: ChainStore): Promise<void> {
-    for (const chunk of await openChunks(store)) await store.history.attachChunk(await load(store, chunk))
-  }
-
-  const rangesOf = async (store: ChainStore, table: string) =>
-    (await listPartitions(store.postgres.pool, store.schema))
-      .filter(({ parent }) => parent === table)
-      .map(({ range }) => range)
-      .sort((a, b) => a.from - b.from)
-
-  test('is sealed without a look at its rows, beside readers that do not wait', async () => {
+  onceTest('is sealed without a look at its rows, beside readers that do not wait', async () => {
     const { postgres, schema, head } = await open({ headFrom: 0 })
     await head.append(batchOf(0, 49))
     await postgres.transaction(async (client) => {
@@ -81,12 +82,14 @@ describe('a segment that ends while it holds rows', () => {
     expect(await head.emptyFrom()).toBe(100)
   })
 
-  test('leaves no partition behind, over forty outages, and history fills every gap', async () => {
+  test('leaves no partition behind, over many outages, and history fills every gap', async () => {
     const store = await open({ headFrom: 0 })
-    for (let from = 0; from < 120; from += 3) {
+    // Forty outages in the whole breadth, else eight.
+    const apart = isFull ? 3 : 15
+    for (let from = 0; from < 120; from += apart) {
       await store.head.append(batchOf(from, from))
       await store.head.finalize(from)
-      await store.head.seal(from + 3)
+      await store.head.seal(from + apart)
       if (from % 30 === 0) await fill(store)
     }
     await store.head.append(batchOf(120, 122))
@@ -105,45 +108,50 @@ describe('a segment that ends while it holds rows', () => {
     await expectInClickHouse(store, [batchOf(0, 122)])
   })
 
-  test('gets its gap in pieces from the top, each covered as it comes, whatever writer goes on after one', async () => {
-    const died = new Error('died')
-    let pieces = 0
-    let diesAt = 'postgres.chunk.move'
-    const failpoint = (name: string) => {
-      if (name === 'postgres.chunk.moved') pieces++
-      if (name === diesAt && pieces >= 3) throw died
-    }
-    const first = await open({ headFrom: 0, failpoint, pieceBytes: SMALLEST_PIECE_BYTES })
-    await first.head.append(batchOf(0, 9))
-    await first.head.finalize(9)
-    await first.head.seal(30)
-    await first.head.append(batchOf(30, 39))
-    const [chunk] = await openChunks(first)
-    if (!chunk) throw new Error('no chunk was opened')
-    const loaded = await load(first, chunk)
-    await expect(first.history.attachChunk(loaded)).rejects.toMatchObject({ cause: died })
-    const covered = (store: ChainStore) => readCoverage(store.postgres.pool, store.schema, 'postgres')
-    expect(await covered(first)).toEqual([
-      { from: 0, to: 9 },
-      { from: 27, to: 39 },
-    ])
-    // What is moved is final: nobody takes it back.
-    await expect(first.history.revertChunk(loaded, null)).rejects.toMatchObject({ code: 'chunk_mismatch' })
-    diesAt = 'postgres.chunk.moved'
-    const [rest] = await openChunks(first)
-    expect(rest).toMatchObject({ range: { from: 10, to: 26 }, tip: 26, tipHash: chain.refAt(26).hash })
-    if (rest) await expect(first.history.attachChunk(rest)).rejects.toBe(died)
-    const second = await open({ headFrom: 0, beside: first, fence: 2n })
-    await expect(first.history.attachChunk(loaded)).rejects.toMatchObject({ code: 'fenced_out' })
-    const [last] = await openChunks(second)
-    expect(last?.range).toEqual({ from: 10, to: 25 })
-    expect((await readArchive(second.postgres.pool, second.schema, { from: 0, to: 39 })).range.to).toBe(39)
-    if (last) await second.history.attachChunk(last)
-    expect(await covered(second)).toEqual([{ from: 0, to: 39 }])
-    expect(await openChunks(second)).toEqual([])
-    await expectInPostgres(second, [batchOf(0, 39)])
-  })
+  onceTest(
+    'gets its gap in pieces from the top, each covered as it comes, whatever writer goes on after one',
+    async () => {
+      const died = new Error('died')
+      let pieces = 0
+      let diesAt = 'postgres.chunk.move'
+      const failpoint = (name: string) => {
+        if (name === 'postgres.chunk.moved') pieces++
+        if (name === diesAt && pieces >= 3) throw died
+      }
+      const first = await open({ headFrom: 0, failpoint, pieceBytes: SMALLEST_PIECE_BYTES })
+      await first.head.append(batchOf(0, 9))
+      await first.head.finalize(9)
+      await first.head.seal(30)
+      await first.head.append(batchOf(30, 39))
+      const [chunk] = await openChunks(first)
+      if (!chunk) throw new Error('no chunk was opened')
+      const loaded = await load(first, chunk)
+      await expect(first.history.attachChunk(loaded)).rejects.toMatchObject({ cause: died })
+      const covered = (store: ChainStore) => readCoverage(store.postgres.pool, store.schema, 'postgres')
+      expect(await covered(first)).toEqual([
+        { from: 0, to: 9 },
+        { from: 27, to: 39 },
+      ])
+      // What is moved is final: nobody takes it back.
+      await expect(first.history.revertChunk(loaded, null)).rejects.toMatchObject({ code: 'chunk_mismatch' })
+      diesAt = 'postgres.chunk.moved'
+      const [rest] = await openChunks(first)
+      expect(rest).toMatchObject({ range: { from: 10, to: 26 }, tip: 26, tipHash: chain.refAt(26).hash })
+      if (rest) await expect(first.history.attachChunk(rest)).rejects.toBe(died)
+      const second = await open({ headFrom: 0, beside: first, fence: 2n })
+      await expect(first.history.attachChunk(loaded)).rejects.toMatchObject({ code: 'fenced_out' })
+      const [last] = await openChunks(second)
+      expect(last?.range).toEqual({ from: 10, to: 25 })
+      expect((await readArchive(second.postgres.pool, second.schema, { from: 0, to: 39 })).range.to).toBe(39)
+      if (last) await second.history.attachChunk(last)
+      expect(await covered(second)).toEqual([{ from: 0, to: 39 }])
+      expect(await openChunks(second)).toEqual([])
+      await expectInPostgres(second, [batchOf(0, 39)])
+    },
+  )
+})
 
+onceDescribe('a gap beside partitions of an older version', () => {
   /** A lane that began at block 10 in partitions named as versions before named them, and was emptied. */
   async function openOlder(): Promise<ChainStore> {
     const store = await open({ headFrom: 10 })

@@ -11,7 +11,7 @@ import { historyTarget } from '#store/ledger/ledger.ts'
 import { chunkBlocks, headPartitionEnd } from '#store/ledger/partitions.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { ledgerTableNames } from '#transform/tables.ts'
-import { fullTest } from '../support/breadth.ts'
+import { fullDescribe, fullTest, onceDescribe, onceTest } from '../support/breadth.ts'
 import { loadRecordedChain, type RecordedChain } from '../support/recordedChain.ts'
 import { type ChainStore, decode, openChainStore, writeAll } from './support/chainStore.ts'
 import { expectInClickHouse, expectInPostgres } from './support/expectHeld.ts'
@@ -70,36 +70,31 @@ async function vacuumSettings(store: ChainStore, tables: string): Promise<(strin
   return rows.map(({ settings }) => settings)
 }
 
-describe('segments and partitions', () => {
-  let chain: RecordedChain
-  beforeAll(async () => {
-    chain = await loadRecordedChain('tempo-dev-2k', 122, 0)
-  })
-  const batchOf = (from: number, to: number): EncodedBatch =>
-    decode(chain.range({ from, to }), to > 122 ? 'links' : 'roots')
+let chain: RecordedChain
+beforeAll(async () => {
+  chain = await loadRecordedChain('tempo-dev-2k', 122, 0)
+})
+const batchOf = (from: number, to: number): EncodedBatch =>
+  decode(chain.range({ from, to }), to > 122 ? 'links' : 'roots')
 
-  async function open(headFrom: number, beside?: ChainStore): Promise<ChainStore> {
-    const fence = (beside?.fence ?? 0n) + 1n
-    const store = await openChainStore({ headFrom, checks: 'links', fence, ...(beside && { beside }) })
-    onTestFinished(() => store.close())
-    return store
+async function open(headFrom: number, beside?: ChainStore): Promise<ChainStore> {
+  const fence = (beside?.fence ?? 0n) + 1n
+  const store = await openChainStore({ headFrom, checks: 'links', fence, ...(beside && { beside }) })
+  onTestFinished(() => store.close())
+  return store
+}
+
+async function load(store: ChainStore, begun: Chunk, width: number): Promise<void> {
+  let chunk = begun
+  for (let from = chunk.tip + 1; from <= chunk.range.to; from += width) {
+    const batch = batchOf(from, Math.min(chunk.range.to, from + width - 1))
+    await store.history.appendToChunk(chunk, batch)
+    chunk = { ...chunk, tip: batch.range.to, tipHash: batch.refs.at(-1)?.hash ?? null }
   }
+  await store.history.attachChunk(chunk)
+}
 
-  async function load(store: ChainStore, begun: Chunk, width: number): Promise<void> {
-    let chunk = begun
-    for (let from = chunk.tip + 1; from <= chunk.range.to; from += width) {
-      const batch = batchOf(from, Math.min(chunk.range.to, from + width - 1))
-      await store.history.appendToChunk(chunk, batch)
-      chunk = { ...chunk, tip: batch.range.to, tipHash: batch.refs.at(-1)?.hash ?? null }
-    }
-    await store.history.attachChunk(chunk)
-  }
-
-  async function fill(store: ChainStore): Promise<void> {
-    const target = await historyTarget(store.postgres, store.chainId, 0)
-    for (const chunk of await store.history.openChunks(target)) await load(store, chunk, 25)
-  }
-
+onceDescribe('segments, and chunks between them', () => {
   test('after each downtime the segment ends, another begins, and chunks fill what lies between', async () => {
     const first = await open(10)
     await first.head.append(batchOf(10, 19))
@@ -182,52 +177,48 @@ describe('segments and partitions', () => {
     if (resumed) await load(second, resumed, 25)
     await expectInPostgres(second, [batchOf(0, 59)])
   })
+})
 
-  fullTest(
-    'attaching takes the indexes that were built before it, also when some were there already, and builds none',
-    async () => {
-      const store = await open(60)
-      const [chunk] = await store.history.openChunks({ from: 0, to: 59 })
-      if (!chunk) throw new Error('no chunk was opened')
-      await store.history.appendToChunk(chunk, batchOf(0, 59))
-      const { pool } = store.postgres
-      // As a writer leaves it that ended midway, between a key's index and the key.
-      await pool.query(
-        `CREATE UNIQUE INDEX logs_from_0_pkey ON ${store.schema}.logs_from_0 (block_num, log_idx)`,
-      )
-      const mayWrite = () => Promise.resolve()
-      // Two at a time, as when one took over from another that was paused.
-      await Promise.all([1, 2].map(() => indexDetached(store.postgres, store.schema, 0, mayWrite)))
-      const built = await indexesOf(store, '%_from_0')
-      expect(built.length).toBeGreaterThan(40)
-      expect(built.filter(({ parent }) => parent !== null)).toEqual([])
-      const tipHash = chain.refAt(59).hash
-      await store.head.append(batchOf(60, 69))
-      await store.history.attachChunk({ ...chunk, tip: 59, tipHash })
-      const attached = await indexesOf(store, '%_from_0')
-      expect(attached.map(({ index }) => index)).toEqual(built.map(({ index }) => index))
-      expect(attached.filter(({ parent }) => parent === null)).toEqual([])
-      expect(await singleEntries(store, 'logs_from_0')).toEqual([
-        '(address, topic0, block_num, log_idx)',
-        '(topic0, block_num, log_idx)',
-      ])
-    },
-  )
+fullDescribe('attaching a chunk', () => {
+  test('attaching takes the indexes that were built before it, also when some were there already, and builds none', async () => {
+    const store = await open(60)
+    const [chunk] = await store.history.openChunks({ from: 0, to: 59 })
+    if (!chunk) throw new Error('no chunk was opened')
+    await store.history.appendToChunk(chunk, batchOf(0, 59))
+    const { pool } = store.postgres
+    // As a writer leaves it that ended midway, between a key's index and the key.
+    await pool.query(
+      `CREATE UNIQUE INDEX logs_from_0_pkey ON ${store.schema}.logs_from_0 (block_num, log_idx)`,
+    )
+    const mayWrite = () => Promise.resolve()
+    // Two at a time, as when one took over from another that was paused.
+    await Promise.all([1, 2].map(() => indexDetached(store.postgres, store.schema, 0, mayWrite)))
+    const built = await indexesOf(store, '%_from_0')
+    expect(built.length).toBeGreaterThan(40)
+    expect(built.filter(({ parent }) => parent !== null)).toEqual([])
+    const tipHash = chain.refAt(59).hash
+    await store.head.append(batchOf(60, 69))
+    await store.history.attachChunk({ ...chunk, tip: 59, tipHash })
+    const attached = await indexesOf(store, '%_from_0')
+    expect(attached.map(({ index }) => index)).toEqual(built.map(({ index }) => index))
+    expect(attached.filter(({ parent }) => parent === null)).toEqual([])
+    expect(await singleEntries(store, 'logs_from_0')).toEqual([
+      '(address, topic0, block_num, log_idx)',
+      '(topic0, block_num, log_idx)',
+    ])
+  })
 
-  fullTest(
-    'vacuum leaves the tables of a chunk alone while it is loaded, and takes them up once it is attached',
-    async () => {
-      const store = await open(60)
-      const [chunk] = await store.history.openChunks({ from: 0, to: 59 })
-      if (!chunk) throw new Error('no chunk was opened')
-      await store.history.appendToChunk(chunk, batchOf(0, 59))
-      expect(new Set(await vacuumSettings(store, '%_from_0'))).toEqual(new Set(['autovacuum_enabled=off']))
-      await store.history.attachChunk({ ...chunk, tip: 59, tipHash: chain.refAt(59).hash })
-      expect(new Set(await vacuumSettings(store, '%_from_0'))).toEqual(new Set([null]))
-    },
-  )
+  test('vacuum leaves the tables of a chunk alone while it is loaded, and takes them up once it is attached', async () => {
+    const store = await open(60)
+    const [chunk] = await store.history.openChunks({ from: 0, to: 59 })
+    if (!chunk) throw new Error('no chunk was opened')
+    await store.history.appendToChunk(chunk, batchOf(0, 59))
+    expect(new Set(await vacuumSettings(store, '%_from_0'))).toEqual(new Set(['autovacuum_enabled=off']))
+    await store.history.attachChunk({ ...chunk, tip: 59, tipHash: chain.refAt(59).hash })
+    expect(new Set(await vacuumSettings(store, '%_from_0'))).toEqual(new Set([null]))
+  })
 
-  fullTest('a writer that was replaced builds no further index', async () => {
+  test('a writer that was replaced builds no further index', async () => {
     const store = await open(60)
     const [chunk] = await store.history.openChunks({ from: 0, to: 59 })
     if (!chunk) throw new Error('no chunk was opened')
@@ -240,7 +231,7 @@ describe('segments and partitions', () => {
     expect(await indexesOf(store, '%_from_0')).toEqual(before)
   })
 
-  fullTest('a chunk that does not link to a neighbour is not attached, from either side', async () => {
+  test('a chunk that does not link to a neighbour is not attached, from either side', async () => {
     const other = await loadRecordedChain('tempo-dev-2k', 59, 0)
     other.reorg(20)
     const store = await open(60)
@@ -257,8 +248,15 @@ describe('segments and partitions', () => {
     await expect(store.history.attachChunk(full)).rejects.toMatchObject(unlinked)
     expect(await readCoverage(store.postgres.pool, store.schema, 'postgres')).toEqual([{ from: 60, to: 69 }])
   })
+})
 
-  test('the first block of a segment must continue the history that is held below it', async () => {
+describe('edges of segments and partitions', () => {
+  async function fill(store: ChainStore): Promise<void> {
+    const target = await historyTarget(store.postgres, store.chainId, 0)
+    for (const chunk of await store.history.openChunks(target)) await load(store, chunk, 25)
+  }
+
+  onceTest('the first block of a segment must continue the history that is held below it', async () => {
     const other = await loadRecordedChain('tempo-dev-2k', 69, 0)
     other.reorg(40)
     const store = await open(60)
@@ -290,7 +288,7 @@ describe('segments and partitions', () => {
     },
   )
 
-  test('the head lane crosses from partition to partition where their width grows', async () => {
+  onceTest('the head lane crosses from partition to partition where their width grows', async () => {
     // Up to block 2^24 a partition spans 2^20 blocks, above it 2^21: asked from inside it, the
     // partition seems to end later.
     const width = 2 ** 20
@@ -347,7 +345,7 @@ describe('segments and partitions', () => {
     await expectInClickHouse(store, [batchOf(boundary - 20, boundary + 19)])
   })
 
-  test('chunks of a target that grew nest into those of the smaller one', () => {
+  onceTest('chunks of a target that grew nest into those of the smaller one', () => {
     expect(chunkBlocks({ from: 0, to: 99 })).toBe(16_384)
     for (const to of [1_000, 200_000, 1_000_000, 20_000_000]) {
       const width = chunkBlocks({ from: 0, to })

@@ -26,66 +26,66 @@ const HISTORY = { from: 0, to: 59 }
 const FORK = 39
 const ORPHANS = { from: 40, to: 49 }
 
+let batchOf: (from: number, to: number) => EncodedBatch
+let orphans: () => EncodedBatch
+let fork: BlockRef
+beforeAll(async () => {
+  const chain = await loadRecordedChain('tempo-dev-2k', 69, 0)
+  const branch = await loadRecordedChain('tempo-dev-2k', 59, 0)
+  branch.reorg(20)
+  // Decoded once: every test writes the same few batches, and decoding them was a quarter of the
+  // file's CPU.
+  const [known, branched] = [new Map<string, EncodedBatch>(), decode(branch.range(ORPHANS), 'links')]
+  batchOf = (from, to) =>
+    known.getOrInsertComputed(`${from}-${to}`, () => decode(chain.range({ from, to }), 'links'))
+  orphans = () => branched
+  fork = chain.refAt(FORK)
+})
+
+/** Throws at the named place while it is set. */
+let dieAt = ''
+beforeEach(() => {
+  dieAt = ''
+})
+
+async function open(options: Partial<ChainStoreOptions> = {}): Promise<ChainStore> {
+  const failpoint = (name: string) => {
+    if (name === dieAt) throw new Error(`died at ${name}`)
+  }
+  const store = await openChainStore({ headFrom: 60, checks: 'links', failpoint, ...options })
+  onTestFinished(() => store.close())
+  return store
+}
+
+/** A head above history, and a chunk whose end is of the other branch. */
+async function loadOrphans(store: ChainStore): Promise<Chunk> {
+  await store.head.append(batchOf(60, 69))
+  await store.head.finalize(69)
+  const chunk = await chunkOf(store)
+  await store.history.appendToChunk(chunk, batchOf(0, FORK))
+  await store.history.appendToChunk(chunk, orphans())
+  return chunkOf(store)
+}
+
+async function chunkOf(store: ChainStore): Promise<Chunk> {
+  const [chunk] = await store.history.openChunks(HISTORY)
+  if (!chunk) throw new Error('there is no chunk')
+  return chunk
+}
+
+const covered = (store: ChainStore) => readCoverage(store.postgres.pool, store.schema, 'clickhouse')
+
+async function completeHistory(store: ChainStore): Promise<void> {
+  const { tip } = await chunkOf(store)
+  await store.history.appendToChunk(await chunkOf(store), batchOf(tip + 1, HISTORY.to))
+  await store.history.attachChunk(await chunkOf(store))
+  await writeAll(store)
+  await expectInPostgres(store, [batchOf(0, 69)])
+  await expectInClickHouse(store, [batchOf(0, 69)])
+  expect(await covered(store)).toEqual([{ from: 0, to: 69 }])
+}
+
 describe('blocks of history that are withdrawn', () => {
-  let batchOf: (from: number, to: number) => EncodedBatch
-  let orphans: () => EncodedBatch
-  let fork: BlockRef
-  beforeAll(async () => {
-    const chain = await loadRecordedChain('tempo-dev-2k', 69, 0)
-    const branch = await loadRecordedChain('tempo-dev-2k', 59, 0)
-    branch.reorg(20)
-    // Decoded once: every test writes the same few batches, and decoding them was a quarter of the
-    // file's CPU.
-    const [known, branched] = [new Map<string, EncodedBatch>(), decode(branch.range(ORPHANS), 'links')]
-    batchOf = (from, to) =>
-      known.getOrInsertComputed(`${from}-${to}`, () => decode(chain.range({ from, to }), 'links'))
-    orphans = () => branched
-    fork = chain.refAt(FORK)
-  })
-
-  /** Throws at the named place while it is set. */
-  let dieAt = ''
-  beforeEach(() => {
-    dieAt = ''
-  })
-
-  async function open(options: Partial<ChainStoreOptions> = {}): Promise<ChainStore> {
-    const failpoint = (name: string) => {
-      if (name === dieAt) throw new Error(`died at ${name}`)
-    }
-    const store = await openChainStore({ headFrom: 60, checks: 'links', failpoint, ...options })
-    onTestFinished(() => store.close())
-    return store
-  }
-
-  /** A head above history, and a chunk whose end is of the other branch. */
-  async function loadOrphans(store: ChainStore): Promise<Chunk> {
-    await store.head.append(batchOf(60, 69))
-    await store.head.finalize(69)
-    const chunk = await chunkOf(store)
-    await store.history.appendToChunk(chunk, batchOf(0, FORK))
-    await store.history.appendToChunk(chunk, orphans())
-    return chunkOf(store)
-  }
-
-  async function chunkOf(store: ChainStore): Promise<Chunk> {
-    const [chunk] = await store.history.openChunks(HISTORY)
-    if (!chunk) throw new Error('there is no chunk')
-    return chunk
-  }
-
-  const covered = (store: ChainStore) => readCoverage(store.postgres.pool, store.schema, 'clickhouse')
-
-  async function completeHistory(store: ChainStore): Promise<void> {
-    const { tip } = await chunkOf(store)
-    await store.history.appendToChunk(await chunkOf(store), batchOf(tip + 1, HISTORY.to))
-    await store.history.attachChunk(await chunkOf(store))
-    await writeAll(store)
-    await expectInPostgres(store, [batchOf(0, 69)])
-    await expectInClickHouse(store, [batchOf(0, 69)])
-    expect(await covered(store)).toEqual([{ from: 0, to: 69 }])
-  }
-
   test('are gone from ClickHouse, and from Postgres above the fork; what lies below is written again', async () => {
     const store = await open()
     const chunk = await loadOrphans(store)
@@ -168,7 +168,9 @@ describe('blocks of history that are withdrawn', () => {
     expect(await chunkOf(store)).toMatchObject({ tip: FORK })
     expect(store.cache.at(ORPHANS.from)).toBeUndefined()
   })
+})
 
+describe('blocks of history that are withdrawn while written, or again,', () => {
   test('and are being written: the batch is finished first', async () => {
     const [begun, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const store = await open({

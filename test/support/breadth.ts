@@ -3,7 +3,7 @@
  * depth and place: there `x.full.test.ts` runs the tests of `x.test.ts` in their whole breadth.
  * `npm run test:long` has that of suites (`x.long.test.ts`) that take long.
  */
-import { inject, test } from 'vitest'
+import { describe, inject, test } from 'vitest'
 
 export const isFull = inject('breadth') !== 'few'
 export const isLong = inject('breadth') === 'long'
@@ -11,6 +11,24 @@ export const isLong = inject('breadth') === 'long'
 /** A test of breadth, which `npm test` has not. */
 export function fullTest(title: string, run: () => Promise<void> | void): void {
   if (isFull) test(title, run)
+}
+
+/** A situation whose tests are all of breadth. */
+export function fullDescribe(title: string, define: () => void): void {
+  if (isFull) describe(title, define)
+}
+
+/**
+ * A test without breadth, of a suite that has some: `npm test` ran it, the second half need not. It
+ * leaves nothing behind for those after it.
+ */
+export function onceTest(title: string, run: () => Promise<void> | void): void {
+  if (!isFull) test(title, run)
+}
+
+/** A situation whose tests are all without breadth. */
+export function onceDescribe(title: string, define: () => void): void {
+  if (!isFull) describe(title, define)
 }
 
 /** All values in the whole breadth, otherwise so many of them, from the first to the last. */

@@ -91,13 +91,14 @@ export const readCandlesEndpoint = endpoint({
     return findReversedRange(filters)
   },
   read: async (call, services: ExchangeServices): Promise<ShownCandles> => {
-    const { chainId, path, filters, signal } = call
+    const { chainId, path, filters, signal, standing } = call
     const query = {
       intervalSeconds: intervals[filters.interval],
       bucketsTo: (newestSeconds: number) => bucketsOf(filters, newestSeconds),
       fillsGaps: filters.fill === 'previous',
     }
-    const found = await readCandles(tokenChainOf(services, chainId), path.base, query, signal)
+    const chain = tokenChainOf(services, chainId, standing)
+    const found = await readCandles(chain, path.base, query, signal)
     if (!found) throw new ApiError('pair_not_found')
     const { interval } = filters
     return {

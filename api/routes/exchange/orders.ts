@@ -87,8 +87,8 @@ export const listOrdersEndpoint = listEndpoint({
   fixed: { truncated: false },
   errors: [...errors, 'pair_not_found', 'block_not_reached'],
   list: async (call, services: ExchangeServices) => {
-    const { chainId, filters, page } = call
-    const found = await listOrders(tokenChainOf(services, chainId), filters, page)
+    const { chainId, filters, page, standing } = call
+    const found = await listOrders(tokenChainOf(services, chainId, standing), filters, page)
     if (!found) throw new ApiError('pair_not_found')
     const pairs = found.rows.map(({ pair }) => pair)
     const names = await readNames(services, { ...call, signal: page.signal }, pairs)
@@ -206,8 +206,8 @@ export const listOrderFillsEndpoint = listEndpoint({
     transactionHash: s.hash,
   }),
   errors,
-  list: ({ chainId, path, page }, services: ExchangeServices) =>
-    listOrderFills(tokenChainOf(services, chainId), path.orderId, page),
+  list: ({ chainId, path, page, standing }, services: ExchangeServices) =>
+    listOrderFills(tokenChainOf(services, chainId, standing), path.orderId, page),
   present: (row: FillRow) => ({
     id: `${row.txHash}-${row.logIndex}`,
     orderId: `${row.orderId}`,

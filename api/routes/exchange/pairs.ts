@@ -51,8 +51,8 @@ export const listPairsEndpoint = listEndpoint({
   item: pairSchema,
   errors,
   list: async (call, services: ExchangeServices) => {
-    const { chainId, filters, page } = call
-    const found = await listPairs(tokenChainOf(services, chainId), filters.sort, page)
+    const { chainId, filters, page, standing } = call
+    const found = await listPairs(tokenChainOf(services, chainId, standing), filters.sort, page)
     const names = await readNames(services, { ...call, signal: page.signal }, found.rows)
     return { ...found, rows: found.rows.map((row): ShownPair => ({ row, names })) }
   },
@@ -68,7 +68,8 @@ export const readPairEndpoint = endpoint({
   response: pairSchema,
   errors: [...errors, 'pair_not_found'],
   read: async (call, services: ExchangeServices): Promise<ShownPair> => {
-    const row = await readPair(tokenChainOf(services, call.chainId), call.path.base, call.signal)
+    const chain = tokenChainOf(services, call.chainId, call.standing)
+    const row = await readPair(chain, call.path.base, call.signal)
     if (!row) throw new ApiError('pair_not_found')
     return { row, names: await readNames(services, call, [row]) }
   },

@@ -67,10 +67,10 @@ export const listSwapsEndpoint = listEndpoint({
   pages: { ...dataPageRules, modes: 'cursorOnly' },
   errors,
   list: async (call, services: ExchangeServices) => {
-    const { chainId, filters, page } = call
+    const { chainId, filters, page, standing } = call
     const { maker, taker, participant, transactionHash: txHash } = filters
     const asked = { maker, taker, participant, txHash }
-    const found = await listSwaps(tokenChainOf(services, chainId), asked, readBounds(filters), page)
+    const found = await listSwaps(tokenChainOf(services, chainId, standing), asked, readBounds(filters), page)
     const pairs = found.rows.flatMap(({ fills }) => fills.map(({ pair }) => pair))
     const names = await readNames(services, { ...call, signal: page.signal }, pairs)
     return { ...found, rows: found.rows.map((row): ShownSwap => ({ row, names })) }

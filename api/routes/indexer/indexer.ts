@@ -6,7 +6,7 @@ import type { CacheClass } from '#http/answer/cache.ts'
 import { notValid } from '#http/endpoint.ts'
 import { type ApiError, bodyProblem } from '#http/errors.ts'
 import { rawEndpoint } from '#http/rawEndpoint.ts'
-import { type Caller, partyOf } from '#http/request/access.ts'
+import { type Caller, isStranger, partyOf } from '#http/request/access.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
 import { readLastEventId } from '#http/stream/sse.ts'
@@ -221,7 +221,7 @@ const unitsOf = (limit: number): number => (isExport(limit) ? EXPORT_UNITS : 1)
 type Live = 'false' | 'true' | 'snapshot'
 
 /** A question as GET and POST ask it. */
-interface Asked extends Omit<SqlQuestion, 'chainId' | 'timeoutMs' | 'maxCost' | 'party'> {
+interface Asked extends Omit<SqlQuestion, 'chainId' | 'timeoutMs' | 'maxCost' | 'party' | 'behind'> {
   readonly live: Live
   readonly timeoutMs?: number | undefined
   readonly maxCost?: string | undefined
@@ -248,7 +248,7 @@ function answerTo(
     throw refusal(askedIn, 'format', 'a live query is a stream of events')
   const format = named ?? acceptedFormat(headers.accept)
   const timeoutMs = timeoutOf(askedMs, asked.limit, live === 'false' ? format : null, askedIn)
-  const query = { ...asked, maxCost: asked.maxCost, chainId, timeoutMs, party: partyOf(caller) }
+  const query = { ...asked, maxCost: asked.maxCost, chainId, timeoutMs, ...sharesOf(caller) }
   return live === 'false'
     ? wholeAnswer(query, format, signal, services, askedIn === 'query' ? 'feed' : 'none')
     : streamAnswer({ ...query, caller, live }, readLastEventId(headers), signal, services)
@@ -286,6 +286,9 @@ function timeoutOf(
 
 const modes = new LiveModes()
 
+/** The slots that a query takes: whose, and how many of them. */
+const sharesOf = (caller: Caller) => ({ party: partyOf(caller), behind: isStranger(caller) })
+
 async function wholeAnswer(
   query: SqlQuestion,
   format: FormatName,
@@ -294,8 +297,8 @@ async function wholeAnswer(
   cache: CacheClass,
 ): Promise<RawAnswer> {
   const { blocks, horizon } = visibleBlocks(query, services)
-  const { chainId, sql, signatures, limit, timeoutMs, party } = query
-  const request = { chainId, sql, signatures, limit, timeoutMs, blocks, signal, party }
+  const { chainId, sql, signatures, limit, timeoutMs, party, behind } = query
+  const request = { chainId, sql, signatures, limit, timeoutMs, blocks, signal, party, behind }
   const engine = services.sql[query.engine]
   return publicly(async () => {
     await assertCost(query.maxCost, engine, request)
@@ -310,7 +313,7 @@ async function streamAnswer(
   services: IndexerServices,
 ): Promise<RawAnswer> {
   const { live, sql } = services
-  const { maxCost, party: _, live: asked, ...question } = query
+  const { maxCost, party: _, behind: __, live: asked, ...question } = query
   const request = await publicly(async () => {
     // Rows of new blocks are asked for; a query that they do not continue is told whole.
     const mode = asked === 'true' ? await modes.of(query.engine, query.sql) : asked

@@ -2,8 +2,8 @@
  * POST /v1/indexer/explain: what a query would read, how long it would take and what it costs,
  * without running it.
  */
-
 import { command } from '#http/endpoint.ts'
+import { isStranger, partyOf } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
 import { engines, isRecord } from '#primitives.ts'
 import { SIGNATURES_MAX } from '#query/decoded/signature.ts'
@@ -73,7 +73,11 @@ export const explainIndexerQueryEndpoint = command({
     const { sql, engine = 'postgres', limit = ROWS_MAX, signature: signatures = [] } = body
     const chainId = bodyChain(body.chainId, services, caller)
     const { blocks } = visibleBlocks({ engine, chainId }, services)
-    const request = { chainId, sql, signatures, limit, timeoutMs: TIMEOUT_MS_DEFAULT, blocks, signal }
+    const shares = { party: partyOf(caller), behind: isStranger(caller) }
+    const request = {
+      ...{ chainId, sql, signatures, limit, timeoutMs: TIMEOUT_MS_DEFAULT, blocks, signal },
+      ...shares,
+    }
     return publicly(() => services.sql[engine].explain(request))
   },
   present: ({ engine, relations, plan, estimate }: QueryPlan) => ({

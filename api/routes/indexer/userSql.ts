@@ -37,6 +37,7 @@ export interface SqlQuestion {
   readonly maxCost: string | undefined
   /** The one whose share of the slots it takes from. */
   readonly party: string
+  readonly behind: boolean
 }
 
 /** The chain a body names, or the default. */
@@ -146,7 +147,7 @@ function apiErrorOf(error: UserQueryError): ApiError {
         cause,
       )
     case 'sql_busy':
-      return new ApiError('overloaded', `${error.message}.`, { ...cause, headers: { 'retry-after': '2' } })
+      return new ApiError('overloaded', `${error.message}.`, { headers: { 'retry-after': '2' } })
     case 'sql_allowance': {
       const message = `${error.message}${error.hint === undefined ? '' : `; ${error.hint}`}.`
       const seconds = Math.ceil((error.retryMs ?? 0) / 1000)

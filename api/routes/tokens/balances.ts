@@ -52,8 +52,8 @@ export const listBalancesEndpoint = listEndpoint({
   item: balanceSchema,
   cache: 'balances',
   errors: [...errors, 'overloaded'],
-  list: async ({ chainId, path, filters, page, caller }, services: TokenServices) => {
-    const chain = tokenChainOf(services, chainId)
+  list: async ({ chainId, path, filters, page, caller, standing }, services: TokenServices) => {
+    const chain = tokenChainOf(services, chainId, standing)
     const eligible = await findFeeTokens(services, chain, filters, page.signal)
     const tokens = await chooseTokens(services, chain, filters, eligible, page.signal)
     const { node } = readsOf(services, chainId)
@@ -170,9 +170,9 @@ export const listHoldersEndpoint = listEndpoint({
   meta: { token: s.optional(tokenSummarySchema) },
   cache: 'balances',
   errors,
-  list: async ({ chainId, path, filters, include, page }, services: TokenServices) => {
+  list: async ({ chainId, path, filters, include, page, standing }, services: TokenServices) => {
     const { token } = path
-    const found = await listHolders(tokenChainOf(services, chainId), token, filters.atBlock, page)
+    const found = await listHolders(tokenChainOf(services, chainId, standing), token, filters.atBlock, page)
     const asked = include.has('token') ? [token] : []
     const name = (await services.tokenNames.read(chainId, asked, page.signal)).get(token)
     return { ...found, meta: name ? { token: presentTokenSummary(token, name) } : {} }

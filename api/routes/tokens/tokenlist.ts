@@ -41,10 +41,11 @@ export const readTokenlistEndpoint = endpoint({
     'In the order of the list; `version.patch` is the number of tokens. Names and symbols are cut to what the schema of token lists allows.',
   response: tokenlistSchema,
   errors: ['projection_incomplete', 'coverage_incomplete'],
-  read: async ({ chainId, signal }, services: TokenServices): Promise<Tokenlist> => {
+  read: async ({ chainId, signal, standing }, services: TokenServices): Promise<Tokenlist> => {
     const { curatedTokens } = services
     const addresses = curatedTokens.of(chainId).map(({ address }) => address)
-    const found = await findTokens(tokenChainOf(services, chainId), addresses, { totals: false }, signal)
+    const chain = tokenChainOf(services, chainId, standing)
+    const found = await findTokens(chain, addresses, { totals: false }, signal)
     const rows = addresses.flatMap((token) => found.get(token) ?? [])
     return {
       chainId,

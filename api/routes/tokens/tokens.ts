@@ -1,9 +1,9 @@
 /** GET /v1/tokens and /v1/tokens/{token}, which takes an address or a symbol. */
-
 import type { CuratedTokens } from '#api/operator/curatedTokens.ts'
 import { endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
 import { listEndpoint } from '#http/listEndpoint.ts'
+import type { Standing } from '#http/request/freshness.ts'
 import type { ListPage, ListResult } from '#http/request/pagination.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
@@ -35,13 +35,14 @@ export interface TokenServices extends ReadServices {
   readonly curatedTokens: CuratedTokens
 }
 
-/** Where tokens of a chain are read. */
-export const tokenChainOf = (
-  services: TokenServices,
-  chainId: Parameters<typeof readsOf>[1],
-): TokenChain => ({
+/**
+ * Where tokens of a chain are read. With a request's `standing` an answer may be some blocks behind
+ * on a busy machine, and its headers say so.
+ */
+export const tokenChainOf = (services: TokenServices, chainId: number, standing?: Standing): TokenChain => ({
   ...readsOf(services, chainId),
   clock: services.clock,
+  standing,
 })
 
 /** Reads of a moment ago: the state after a block, instead of the newest. */
@@ -109,10 +110,16 @@ export const listTokensEndpoint = listEndpoint({
   item: tokenSchema,
   cache: 'metadata',
   errors: ['projection_incomplete', 'coverage_incomplete'],
-  list: async ({ chainId, filters, include, page }, services: TokenServices) => {
+  list: async ({ chainId, filters, include, page, standing }, services: TokenServices) => {
     const { curatedTokens } = services
     const wants = wantsOf(include)
-    const found = await readPage(tokenChainOf(services, chainId), filters, wants, page, curatedTokens)
+    const found = await readPage(
+      tokenChainOf(services, chainId, standing),
+      filters,
+      wants,
+      page,
+      curatedTokens,
+    )
     const rows = found.rows.map((row) => tokenOf(row, curatedTokens, chainId))
     return { ...found, rows }
   },
@@ -227,8 +234,8 @@ export const readTokenEndpoint = endpoint({
     'block_not_reached',
   ],
   read: async (call, services: TokenServices): Promise<Token> => {
-    const { chainId, path, filters, include, signal } = call
-    const chain = tokenChainOf(services, chainId)
+    const { chainId, path, filters, include, signal, standing } = call
+    const chain = tokenChainOf(services, chainId, standing)
     const { curatedTokens } = services
     const wants = wantsOf(include)
     const newest =

@@ -5,6 +5,7 @@
 
 import { existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { totalmem } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { errnoOf } from '#errors.ts'
 import { findClosedAncestor } from '../dataDir.ts'
@@ -105,10 +106,15 @@ export function launchOf(program: string, dataDir: string): Launch {
 /**
  * Memory of its own that one process of the server may take, in KiB; what all share does not count.
  * A query that wants more gets an error ("out of memory") and the server lives on, where without a
- * limit the machine would run out. The largest statement of ours, an index of a chunk, takes some
- * 200 MB.
+ * limit the machine would run out. An eighth of the machine, since six queries of strangers may run
+ * at once, and 1 GiB at most. The largest statement of ours, an index of a chunk, takes some 200 MB.
  */
-const PROCESS_MEMORY_KIB_MAX = 1024 * 1024
+const processMemoryKibMax = (): number =>
+  Math.floor(Math.min(1024 ** 3, Math.max(MEMORY_BYTES_MIN, machineBytes() / 8)) / 1024)
+const MEMORY_BYTES_MIN = 512 * 1024 ** 2
+
+/** Memory of the machine, or of the container. */
+const machineBytes = (): number => Math.min(totalmem(), process.constrainedMemory() || Infinity)
 
 /**
  * The same launch through a shell that sets the limit and becomes the program. A system without
@@ -119,7 +125,7 @@ export const withMemoryLimit = (launch: Launch): Launch => ({
   command: '/bin/sh',
   args: [
     '-c',
-    `ulimit -d ${PROCESS_MEMORY_KIB_MAX} 2>/dev/null; exec "$0" "$@"`,
+    `ulimit -d ${processMemoryKibMax()} 2>/dev/null; exec "$0" "$@"`,
     launch.command,
     ...launch.args,
   ],

@@ -3,9 +3,11 @@
  */
 import { type ChainReads, readsOf } from '#api/services.ts'
 import type { Readers } from '#local/engines/connection.ts'
+import { runBehindOthers } from '#local/engines/priority.ts'
 import { ClickHouseUserQueryEngine } from '#query/clickhouse/ClickHouseUserQueryEngine.ts'
 import { readSignatures } from '#query/decoded/decodedTable.ts'
 import { findIndexedCountIn } from '#query/decoded/findIndexedCount.ts'
+import { memoryNote, readMemoryLimit } from '#query/postgres/memoryLimit.ts'
 import { PostgresUserQueryEngine } from '#query/postgres/PostgresUserQueryEngine.ts'
 import { bindDecoded } from '#query/relations/bindDecoded.ts'
 import { bindViews, type Catalog, type CatalogOf } from '#query/relations/catalog.ts'
@@ -23,6 +25,8 @@ export interface QueryEngines {
   readonly clickhouse: ClickHouseUserQueryEngine
   /** The logins they run under, for an operator's own psql and curl. */
   readonly readers: Readers
+  /** What an operator should know of them. */
+  readonly notes: readonly string[]
 }
 
 export async function openQueryEngines(
@@ -51,10 +55,14 @@ export async function openQueryEngines(
       ...of,
       key: (await secrets.keys('clickhouse-reader'))[0],
     }))
+  const memory = memoryNote(await readMemoryLimit(postgres.pool))
+  if (memory !== null) log.warn({}, memory)
   return {
     postgres: new PostgresUserQueryEngine({
       url,
       catalogOf: catalogOf(postgresCatalog),
+      // A server of one's own decides for itself who goes first.
+      behind: embedded.postgres ? runBehindOthers : undefined,
       clock,
       log,
     }),
@@ -68,6 +76,7 @@ export async function openQueryEngines(
       postgresUrl: url,
       clickhouse: clickhouseReader,
     },
+    notes: memory === null ? [] : [memory],
   }
 }
 

@@ -16,6 +16,7 @@ export async function openQueryPart(base: Base): Promise<QueryPart> {
   const chainIds = [...chains.keys()]
   await checkAllWalls(walled, chainIds, log)
   return {
+    notes: sql.notes,
     services: { sql, live: new LiveHub({ chains, engines: sql, clock, log }) },
     run: ({ shutdown }) => keepWallsChecked(walled, chainIds, clock, log, shutdown),
     close: () => Promise.all([sql.postgres.close(), sql.clickhouse.close()]),

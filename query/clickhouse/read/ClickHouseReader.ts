@@ -6,6 +6,7 @@
  */
 
 import { randomUUID } from 'node:crypto'
+import { constants } from 'node:os'
 import type { Readable } from 'node:stream'
 import type { Clock } from '#runtime/runtime.ts'
 import { answerBytesMax, GRACE_MS, isExport } from '../../limits.ts'
@@ -79,10 +80,10 @@ export class ClickHouseReader {
     }
   }
 
-  #send(sql: string, { timeoutMs, limit }: QueryRequest, signal: AbortSignal) {
+  #send(sql: string, request: QueryRequest, signal: AbortSignal) {
     const queryId = `user_query_${randomUUID()}`
     const format = 'FORMAT RowBinaryWithNamesAndTypes'
-    return this.#connection.send(`${sql}\n${format}`, queryId, settingsOf(timeoutMs, limit), signal)
+    return this.#connection.send(`${sql}\n${format}`, queryId, settingsOf(request), signal)
   }
 
   async close(): Promise<void> {
@@ -95,7 +96,7 @@ export class ClickHouseReader {
  * and `readonly` keeps a statement from changing either. 400 MB a query leaves half of a small
  * machine to the indexer with two running.
  */
-function settingsOf(timeoutMs: number, limit: number): Settings {
+function settingsOf({ timeoutMs, limit, behind = false }: QueryRequest): Settings {
   return {
     max_execution_time: timeoutMs / 1000,
     timeout_overflow_mode: 'throw',
@@ -121,6 +122,8 @@ function settingsOf(timeoutMs: number, limit: number): Settings {
     // What the engine holds of an export until then goes to its disk; other answers are small.
     ...(isExport(limit) && { buffer_size: EXPORT_BUFFER_BYTES }),
     cancel_http_readonly_queries_on_client_close: 1,
+    // Where the engine may take that back from its threads; elsewhere it leaves them alone.
+    ...(behind && { os_thread_priority: constants.priority.PRIORITY_LOW }),
     readonly: '1',
   }
 }

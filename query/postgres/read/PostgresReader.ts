@@ -36,25 +36,40 @@ export interface PostgresReaderOptions {
   /** Logs in as the restricted reader (roles.ts). */
   readonly url: string
   readonly connectionsMax: number
+  /**
+   * Puts a process of the server behind all others of its machine: those whose connections run what
+   * goes behind. Absent: a server elsewhere.
+   */
+  readonly behind?: ((pid: number) => void) | undefined
   readonly clock: Clock
   readonly log: Logger
 }
 
 export class PostgresReader {
   readonly #pool: pg.Pool
+  /** Its connections stay behind for good: no ordinary user may take that back from a process. */
+  readonly #behind: pg.Pool
   readonly #clock: Clock
 
-  constructor({ url, connectionsMax, clock, log }: PostgresReaderOptions) {
+  constructor({ url, connectionsMax, behind, clock, log }: PostgresReaderOptions) {
     this.#clock = clock
-    this.#pool = new pg.Pool({
-      connectionString: url,
-      application_name: 'millrace user query',
-      max: connectionsMax,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      keepAlive: true,
-      pipeline: true,
+    const open = (max: number) => {
+      const pool = new pg.Pool({
+        connectionString: url,
+        application_name: 'millrace user query',
+        max,
+        connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+        keepAlive: true,
+        pipeline: true,
+      })
+      pool.on('error', (error) => log.warn({ error: error.name }, 'an idle reader connection broke'))
+      return pool
+    }
+    this.#pool = open(connectionsMax)
+    this.#behind = open(Math.ceil(connectionsMax / 2))
+    this.#behind.on('connect', (client) => {
+      if ('processID' in client && typeof client.processID === 'number') behind?.(client.processID)
     })
-    this.#pool.on('error', (error) => log.warn({ error: error.name }, 'an idle reader connection broke'))
   }
 
   /** @throws UserQueryError */
@@ -68,7 +83,7 @@ export class PostgresReader {
     request: QueryRequest,
   ): AsyncGenerator<ResultEvent, void, undefined> {
     const startedAt = this.#clock.monotonic()
-    const client = await this.#connect()
+    const client = await this.#connect(request.behind ? this.#behind : this.#pool)
     // Before the guard, which counts all bytes that come.
     const tap = tapOf(client)
     const connection = new GuardedConnection(client, request, this.#clock)
@@ -90,16 +105,16 @@ export class PostgresReader {
     }
   }
 
-  async #connect(): Promise<pg.PoolClient> {
+  async #connect(pool: pg.Pool): Promise<pg.PoolClient> {
     try {
-      return await this.#pool.connect()
+      return await pool.connect()
     } catch (cause) {
       throw asUserQueryError(cause)
     }
   }
 
   async close(): Promise<void> {
-    await this.#pool.end()
+    await Promise.all([this.#pool.end(), this.#behind.end()])
   }
 }
 

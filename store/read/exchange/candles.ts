@@ -54,7 +54,8 @@ export async function readCandles(
   return readBook(chain, signal, async (moment) => {
     const pair = await findPairOf(moment, base, moment.tip)
     if (!pair) return null
-    const [newest, final] = await readTimes(moment, [moment.tip, finalized])
+    // The book may be behind what is final.
+    const [newest, final] = await readTimes(moment, [moment.tip, Math.min(finalized, moment.tip)])
     const buckets = query.bucketsTo(newest ?? 0)
     const found = await readBuckets(moment, pair.key, query.intervalSeconds, buckets)
     const candles = query.fillsGaps

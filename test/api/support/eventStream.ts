@@ -4,8 +4,19 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser'
 export interface LiveEvent {
   readonly event: string
   readonly id: string | undefined
-  // biome-ignore lint/suspicious/noExplicitAny: the payload of any event
-  readonly data: any
+  readonly data: LiveData
+}
+
+/** What events tell: results have rows, those that new rows continue also blocks. */
+export interface LiveData {
+  readonly ok: boolean
+  readonly rows?: readonly (readonly unknown[])[]
+  readonly blocks?: readonly { readonly num: number; readonly hash: string }[]
+  readonly reset?: boolean
+  readonly retrying?: boolean
+  readonly query_time_ms?: number
+  /** First block that a gap leaves out. */
+  readonly from?: number
 }
 
 export interface LiveClient {

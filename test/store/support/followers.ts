@@ -36,6 +36,7 @@ export interface TestFollowersOptions {
   readonly clock?: Clock
   /** Told after each commit of a follower. */
   readonly moved?: () => void
+  readonly stopped?: Set<string>
 }
 
 export function followersOf(
@@ -56,6 +57,7 @@ export function followersOf(
     followers,
     bell: new CommitBell(),
     moved: options.moved ?? (() => {}),
+    ...(options.stopped && { stopped: options.stopped }),
     clock: options.clock ?? systemRuntime().clock,
     failpoint,
     log: silentLogger,

@@ -1,0 +1,2 @@
+// trie.test.ts in its whole breadth.
+import './trie.test.ts'

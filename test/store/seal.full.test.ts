@@ -1,0 +1,2 @@
+// seal.test.ts in its whole breadth.
+import './seal.test.ts'

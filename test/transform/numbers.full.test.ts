@@ -1,0 +1,2 @@
+// numbers.test.ts in its whole breadth.
+import './numbers.test.ts'

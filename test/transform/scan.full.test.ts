@@ -1,0 +1,2 @@
+// scan.test.ts in its whole breadth.
+import './scan.test.ts'

@@ -1,0 +1,27 @@
+/** What all runs of tests have in common. */
+import { join } from 'node:path'
+import { memoryFolder } from './support/memoryFolder.ts'
+
+// As the program does it (main.ts): test files and the processes they start share what was compiled
+// before.
+process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '../node_modules/.cache/millrace')
+
+const folder = memoryFolder()
+if (folder !== undefined) process.env['TMPDIR'] ??= folder
+
+export const notTests = ['node_modules/**', '.millrace/**']
+
+/**
+ * One Postgres and one ClickHouse engine serve the whole run (test/support/globalSetup.ts); two
+ * forks because the reference machine has two cores. Limits are for what never comes, on a machine
+ * several times slower than ours: a test that passes waits for none of them.
+ */
+export const shared = {
+  globalSetup: [join(import.meta.dirname, 'support/globalSetup.ts')],
+  setupFiles: [join(import.meta.dirname, 'support/seed.ts')],
+  pool: 'forks' as const,
+  maxWorkers: 2,
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
+  expect: { poll: { timeout: 120_000, interval: 50 } },
+}
