@@ -36,7 +36,7 @@ export class BoundedMap<Key, Value> {
     return this.#entries.size
   }
 
-  /** Sum over all that is held. */
+  /** Sum of all that is held. */
   get weight(): number {
     return this.#weight
   }

@@ -4,6 +4,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
 import { resultNames, withTables } from '../bench/results.ts'
+import { longFunctions } from './support/longFunctions.ts'
 
 /** Folders that start and watch processes of other programs. */
 const startsProcesses = /^local\//
@@ -129,10 +130,8 @@ test('time, chance and waiting come from the runtime', () => {
 })
 
 test('what goes on until it is told to stop goes by `repeat`', () => {
-  // Quotas give back once more after the abort.
-  const own = ['api/access/Quotas.ts']
   const loops = sources.filter((file) => /\bwhile \(![\w.]*\baborted\) \{/.test(read(file)))
-  expect(loops).toEqual(own)
+  expect(loops).toEqual([])
 })
 
 test('no module that a thread may load awaits at its top level', () => {
@@ -282,25 +281,10 @@ test('no file is too long to find one’s way in', () => {
 })
 
 test('no function of a test, nor a `describe`, is longer than 150 lines', () => {
-  expect(
-    glob('**/*.ts')
-      .filter(ofTests)
-      .flatMap((file) => longFunctions(file, 150)),
-  ).toEqual([])
+  const files = glob('**/*.ts').filter((file) => isTest(file) || /^(test|bench)\//.test(file))
+  const long = files.flatMap((file) => longFunctions(read(file), 150).map((line) => `${file}:${line}`))
+  expect(long).toEqual([])
 })
-
-const ofTests = (file: string) => isTest(file) || /^(test|bench)\//.test(file)
-
-/** `file:line` of each function of more lines; the formatter puts its ends under each other. */
-function longFunctions(file: string, linesMax: number): string[] {
-  const lines = read(file).split('\n')
-  return lines.flatMap((line, start) => {
-    const indent = line.match(/^( *)(?:.*=>|.*\)(?:: [^=]+)?) \{$/)?.[1]
-    if (indent === undefined) return []
-    const end = lines.findIndex((other, index) => index > start && other.startsWith(`${indent}}`))
-    return end - start + 1 > linesMax ? [`${file}:${start + 1}`] : []
-  })
-}
 
 function isAllowed(file: string, target: string): boolean {
   if (isLeaf(target)) return true

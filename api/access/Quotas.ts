@@ -6,6 +6,7 @@
  */
 
 import type { QuotaGrant, QuotaReturn, QuotaWish } from '#rows/access/quotas.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 
 /** The database's side (rows/access/quotas.ts). */
@@ -133,15 +134,17 @@ export class Quotas {
   /** Gives back what nobody takes, and removes what is over, until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     let removedMs = this.#clock.monotonic()
-    while (!signal.aborted) {
-      await this.#clock.sleep(IDLE_MS, signal).catch(() => {})
-      // What cannot be given back is lost for the rest of its minute: too few are admitted, never
-      // too many.
-      await this.giveBack(signal.aborted ? 0 : IDLE_MS).catch(() => {})
-      if (this.#clock.monotonic() - removedMs < REMOVAL_MS) continue
+    // What cannot be given back is lost for the rest of its minute: too few are admitted, never too
+    // many.
+    const giveBack = (idleMs: number) => this.giveBack(idleMs).catch(() => {})
+    await repeat({ clock: this.#clock, signal, firstMs: IDLE_MS }, async () => {
+      await giveBack(IDLE_MS)
+      if (this.#clock.monotonic() - removedMs < REMOVAL_MS) return IDLE_MS
       const isMore = await this.#store.removePast().catch(() => false)
       if (!isMore) removedMs = this.#clock.monotonic()
-    }
+      return IDLE_MS
+    })
+    await giveBack(0)
   }
 
   /** Gives back the units of subjects that nobody asked for during this time. */

@@ -1,4 +1,4 @@
-/** Which processes go first on the machine's processors. */
+/** The order of processes and threads on the machine's processors. */
 import { writeFileSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 

@@ -373,7 +373,7 @@ const sentColumns = [
   'event_index',
 ] as const
 
-/** How many messages are about a row of `moved`. */
+/** How often the event of a row of `moved` was told. */
 const told =
   sql<number>`(SELECT count(*) FROM app.webhook_messages AS other WHERE other.about = moved.id)`.as('told')
 

@@ -142,7 +142,7 @@ const failedOf =
       row('envelope', 'is not', null),
     ])
 
-/** The data of an envelope that is kept, as JSON. */
+/** What a kept envelope tells, as JSON. */
 const sentData = sql<string>`(envelope::json -> 'data')::text`
 
 /** Queues failed messages once more; the number of them. Null like `queuePiece`'s false. */

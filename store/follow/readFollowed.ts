@@ -21,7 +21,7 @@ export interface FollowedChain {
   readonly standing?: Standing | undefined
 }
 
-/** What lets a caller be told that the answer is of an older block than readers may see. */
+/** A reader that can be told that the answer is of an older block than readers may see. */
 export interface Standing {
   /** A block that the answer has to contain. */
   readonly atLeast?: number | undefined

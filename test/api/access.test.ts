@@ -1,107 +1,25 @@
-// Goal: keys, quotas and the door hold over HTTP (API-01, API-02): the answer's code for every
-// credential, no statement for a text that is no key, a revocation felt by every process, quotas
-// summed over processes.
-// Method: the toolkit's example endpoints behind the real access, on a real database; two accesses
-// stand for two processes.
-import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { Quotas } from '#api/access/Quotas.ts'
-import { type CredentialStore, ServiceAccess } from '#api/access/ServiceAccess.ts'
-import type { AccessSettings } from '#api/access/settings.ts'
+import { ServiceAccess } from '#api/access/ServiceAccess.ts'
 import { newToken } from '#api/access/token.ts'
 import { operatorOnly, recognised } from '#http/request/access.ts'
-import { makeDefaults } from '#rows/access/defaults.ts'
-import { digestOf, findKey, insertKey, type NewKey, revokeKey } from '#rows/access/keys.ts'
-import { removePastQuotas, reserveQuotas, returnQuotas } from '#rows/access/quotas.ts'
-import { systemRuntime } from '#runtime/runtime.ts'
+import { type NewKey, revokeKey } from '#rows/access/keys.ts'
 import { PostgresError } from '#store/postgres.ts'
-import { openAppStore } from '../support/appStore.ts'
+import {
+  app,
+  ask,
+  clock,
+  credentials,
+  defaults,
+  looks,
+  makeKey,
+  openAccess,
+  serve,
+  servers,
+} from './support/accessServers.ts'
 import { guarded } from './support/guarded.ts'
 import { endlessRows, examples } from './toolkitExamples.ts'
 import { exchange, type RunningServer, startServer } from './toolkitServer.ts'
-
-const { app } = await openAppStore()
-const { clock } = systemRuntime()
-const pepper = randomBytes(32)
-const defaults = await makeDefaults(app)
-let lookUps = 0
-const credentials: CredentialStore = {
-  findKey: async (token) => {
-    lookUps++
-    return findKey(app, [digestOf(token, pepper)])
-  },
-  findSession: async () => null,
-  digestOf: (token) => digestOf(token, pepper).toString('base64url'),
-}
-
-function openAccess(settings: AccessSettings): ServiceAccess {
-  const store = {
-    reserve: (wishes: Parameters<typeof reserveQuotas>[1]) => reserveQuotas(app, wishes),
-    giveBack: (returns: Parameters<typeof returnQuotas>[1]) => returnQuotas(app, returns),
-    removePast: () => removePastQuotas(app),
-  }
-  return new ServiceAccess({ settings, credentials, quotas: new Quotas(store, clock), defaults, clock })
-}
-
-const servers: RunningServer[] = []
-async function serve(settings: AccessSettings): Promise<RunningServer> {
-  // Every test client comes from 127.0.0.1: a trusted proxy's header gives each its own address.
-  const trustedProxies = ['127.0.0.1']
-  const server = await startServer(examples, endlessRows, { access: openAccess(settings), trustedProxies })
-  servers.push(server)
-  return server
-}
-afterAll(async () => {
-  for (const { app: running } of servers) await running.close()
-})
-
-async function makeKey(
-  changes: Partial<NewKey> = {},
-): Promise<{ readonly token: string; readonly id: string }> {
-  const token = newToken(changes.environment === 'sandbox' ? 'test' : 'live')
-  const { orgId, projectId } = defaults
-  const key = await insertKey(
-    app,
-    {
-      orgId,
-      projectId,
-      token,
-      name: null,
-      environment: 'production',
-      scopes: ['data:read'],
-      createdBy: null,
-      expiresAt: null,
-      allowedIps: null,
-      chains: null,
-      origins: null,
-      quota: null,
-      addressQuota: null,
-      ...changes,
-    },
-    pepper,
-  )
-  return { token, id: key.id }
-}
-
-interface Told {
-  readonly status: number
-  readonly code: string | undefined
-  readonly headers: Headers
-  readonly message: string | undefined
-}
-
-async function ask(server: RunningServer, path: string, headers: Record<string, string> = {}): Promise<Told> {
-  const response = await fetch(server.origin + path, {
-    headers: { 'x-forwarded-for': '203.0.113.1', ...headers },
-  })
-  const body = (await response.json()) as { error?: { code: string; message: string } }
-  return {
-    status: response.status,
-    code: body.error?.code,
-    message: body.error?.message,
-    headers: response.headers,
-  }
-}
 
 let server: RunningServer
 beforeAll(async () => {
@@ -125,7 +43,7 @@ describe('keys of a guarded service', () => {
   })
 
   test('a text that is no key costs no look into the database', async () => {
-    const before = lookUps
+    const before = looks.count
     const { token } = await makeKey()
     const texts = [
       '',
@@ -140,7 +58,7 @@ describe('keys of a guarded service', () => {
         code: 'api_key_malformed',
         status: 400,
       })
-    expect(lookUps).toBe(before)
+    expect(looks.count).toBe(before)
   })
 
   test.each<[string, Partial<NewKey>, string, Record<string, string>]>([
@@ -175,22 +93,22 @@ describe('keys of a guarded service', () => {
     const { token } = await makeKey()
     const from = { 'x-forwarded-for': '203.0.113.50' }
     await ask(server, '/v1/rows', { ...from, 'svc-api-key': token })
-    const before = lookUps
+    const before = looks.count
     const codes = new Set<string | undefined>()
     for (let count = 0; count < 40; count++)
       codes.add((await ask(server, '/v1/rows', { ...from, 'svc-api-key': newToken('live') })).code)
     expect(codes).toEqual(new Set(['api_key_invalid', 'rate_limit_exceeded']))
-    expect(lookUps - before).toBeLessThanOrEqual(21)
+    expect(looks.count - before).toBeLessThanOrEqual(21)
     expect((await ask(server, '/v1/rows', { ...from, 'svc-api-key': token })).status).toBe(200)
   })
 
   test('one unknown key is looked up once a second, however often it comes', async () => {
     const headers = { 'x-forwarded-for': '203.0.113.51', 'svc-api-key': newToken('live') }
-    const before = lookUps
+    const before = looks.count
     for (let count = 0; count < 10; count++)
       expect(await ask(server, '/v1/rows', headers)).toMatchObject({ code: 'api_key_invalid' })
     // The clock of this service moves: ten answers may take more than one second.
-    expect(lookUps - before).toBeLessThanOrEqual(3)
+    expect(looks.count - before).toBeLessThanOrEqual(3)
   })
 })
 
@@ -356,80 +274,4 @@ test.each<[string, string, Readonly<Record<string, string>>, boolean]>([
   const request = { headers, queryKey: undefined, remoteAddress, method: 'GET', url: '/status' }
   for (const rule of [recognised, operatorOnly])
     expect(await access.identify(request, rule)).toMatchObject({ isOperator })
-})
-
-describe('a service that is open to its own machine', () => {
-  let server: RunningServer
-  const open: AccessSettings = { ...guarded, mode: 'open', publicUrl: null }
-  const straight = (headers: string) =>
-    exchange(server.port, `GET /v1/rows HTTP/1.1\r\n${headers}\r\nConnection: close\r\n\r\n`)
-  beforeAll(async () => {
-    server = await startServer(examples, endlessRows, { access: openAccess(open) })
-    servers.push(server)
-  })
-
-  test('answers without a key, uncounted', async () => {
-    const answer = await straight('Host: localhost:8080')
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('ratelimit-limit')).toBeNull()
-  })
-
-  test.each([
-    'Host: data.example.com',
-    'Host: localhost\r\nX-Forwarded-For: 1.2.3.4',
-    'Host: localhost\r\nVia: 1.1 proxy',
-  ])('refuses what did not come from it: %j', async (headers) => {
-    const answer = await straight(headers)
-    expect(answer.status).toBe(403)
-    expect(answer.body).toContain('TRUSTED_PROXIES')
-  })
-
-  test.each([
-    'Origin: https://evil.example',
-    'Origin: null',
-    'Origin: http://localhost:3000',
-    'Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors',
-  ])('does nothing for a page of another origin, which may not even read why: %j', async (headers) => {
-    const answer = await straight(`Host: localhost:8080\r\n${headers}`)
-    expect(answer.status).toBe(403)
-    expect(answer.body).toContain('CORS_ORIGINS')
-    expect(answer.headers.get('access-control-allow-origin')).toBeNull()
-  })
-
-  test('answers its own pages, and whoever follows a link', async () => {
-    const own = await straight('Host: localhost:8080\r\nOrigin: http://localhost:8080')
-    expect([own.status, own.headers.get('access-control-allow-origin')]).toEqual([
-      200,
-      'http://localhost:8080',
-    ])
-    expect(own.headers.get('vary')).toMatch(/^origin/)
-    const link = 'Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate'
-    expect((await straight(`Host: localhost:8080\r\n${link}`)).status).toBe(200)
-  })
-
-  test('a key that is sent counts for what it is', async () => {
-    const { token } = await makeKey({ scopes: [] })
-    expect((await straight(`Host: localhost\r\nsvc-api-key: ${token}`)).status).toBe(403)
-    expect((await straight('Host: localhost\r\nsvc-api-key: nonsense')).status).toBe(400)
-  })
-})
-
-test.each<[string, Partial<AccessSettings>, string, number, string | null]>([
-  ['a guarded service lets every page read', {}, 'https://a.example', 200, '*'],
-  ['so does one that is open to all', { mode: 'open', isOpenToAll: true }, 'https://a.example', 200, '*'],
-  ['an origin of the settings', { mode: 'open' }, 'https://app.example', 200, 'https://app.example'],
-  ['another one', { mode: 'open' }, 'https://a.example', 403, null],
-  ['the same guarded, where the settings name some', {}, 'https://app.example', 200, 'https://app.example'],
-  ['and another one', {}, 'https://a.example', 200, null],
-])('%s', async (what, changes, origin, status, allowed) => {
-  const corsOrigins = what.includes('every') || what.includes('all') ? null : ['https://app.example']
-  const settings = { ...guarded, publicUrl: null, corsOrigins, ...changes }
-  const server = await startServer(examples, endlessRows, { access: openAccess(settings) })
-  servers.push(server)
-  const { token } = await makeKey()
-  const answer = await exchange(
-    server.port,
-    `GET /v1/rows HTTP/1.1\r\nHost: localhost\r\nOrigin: ${origin}\r\nsvc-api-key: ${token}\r\nConnection: close\r\n\r\n`,
-  )
-  expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([status, allowed])
 })

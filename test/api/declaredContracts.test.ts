@@ -73,7 +73,7 @@ describe('declared contracts', () => {
     ['shop', 'Sold(uint257 price)', null, 'uint257 is no ABI type'],
     ['shop', 'function sell(uint256 price)', null, 'is not an event'],
     ['shop', 'Sold(uint256)', 'Item sold', 'a parameter without a name'],
-    ['shop', 'Sold(address address)', 'Item sold', 'CONFIG contract shop'],
+    ['shop', 'Sold(address to, uint256 to)', 'Item sold', 'two of its parameters are named to'],
     ['shop', `${'S'.repeat(60)}(uint256 a)`, null, 'too long'],
     ['token', 'transfers(uint256 a)', null, 'make two tables `token_transfers`'],
   ])('what cannot be declared is told before the start: %s %s', (name, signature, activity, problem) => {

@@ -1,8 +1,8 @@
 // Goal: with nothing set, one command shows a live chain, and no way of ending it loses or doubles
 // anything.
-// Method: the program in a process of its own, started on one data directory: fresh, after a
-// clean end, and in the whole breadth after kill -9. Waits are requests that the program itself
-// answers when the block is there.
+// Method: the program in a process of its own, started on one data directory: fresh, after a clean
+// end, and in the whole breadth after kill -9. Waits are requests that the program itself answers
+// when the block is there.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'

@@ -1,13 +1,19 @@
-// Goal: a filter that is made before its blocks are held tells what comes after the block its client
-// knew: no old log, and none twice. Method: a chain without history under a node that is far ahead.
+// Goal: a filter that is made before anything is held, or while ingest is behind, tells what comes
+// after the block its client knew, once, whatever of history is missing.
+// Method: a recorded chain whose head lane begins above blocks that nobody loads, and a node that is
+// ahead of what is held.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { BlockRef } from '#primitives.ts'
 import { appDatabase } from '#rows/database.ts'
 import { decode } from '../store/support/chainStore.ts'
 import { loadRecordedChain } from '../support/recordedChain.ts'
 import { openChainApi } from './support/chainApi.ts'
-import type { Log } from './support/foldedLogs.ts'
 import { door, node, plainNode } from './support/rpcApi.ts'
+
+interface Log {
+  readonly blockHash: string
+  readonly logIndex: string
+}
 
 describe('filters that begin before anything is held', () => {
   const headFrom = 41
