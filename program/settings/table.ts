@@ -113,7 +113,7 @@ export const settings = {
   ACCESS_FILE: setting(
     text,
     '',
-    'A JSON file with quotas, sign-up and the scopes people may give to keys: [access.md](access.md).',
+    'A JSON file with quotas, sign-up and the scopes people may give to keys ([access.md](access.md)), and with [prices](payments.md).',
   ),
   SECRET_KEY: setting(
     list(secretKey),
