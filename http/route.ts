@@ -129,7 +129,10 @@ function enter(
   const begin = (caller: Caller): Promise<void> | undefined => {
     request.identified = { caller, rule, asking, isAdmitted: false }
     access.assertLeft?.(caller, asking, rule)
-    return isStranger(caller) && rule.scope !== null ? guests.enter(partyOf(caller)) : undefined
+    if (rule.scope === null) return undefined
+    if (isStranger(caller)) return guests.enter(partyOf(caller))
+    guests.sawOther()
+    return undefined
   }
   const identifying = access.identify(asking, rule)
   return identifying instanceof Promise ? identifying.then(begin) : begin(identifying)

@@ -20,7 +20,9 @@ function machine() {
     for (const wake of sleepers.splice(0)) wake()
     for (let turn = 0; turn < 5; turn++) await Promise.resolve()
   }
-  return { guests: new Guests(clock, () => times), pass }
+  const guests = new Guests(clock, () => times)
+  guests.sawOther()
+  return { guests, pass }
 }
 
 /** Parties in the order in which they were let in, or refused. */
@@ -78,9 +80,26 @@ describe('requests of callers without a credential', () => {
       guests,
       Array.from({ length: 30 }, (_, index) => `p${index}`),
     )
-    for (let turn = 0; turn < 25; turn++) await pass({ active: 100 })
+    for (let turn = 0; turn < 25; turn++) {
+      guests.sawOther()
+      await pass({ active: 100 })
+    }
     expect(done.filter((text) => !text.endsWith('overloaded'))).toHaveLength(19)
     expect(done.filter((text) => text.endsWith(' overloaded'))).toHaveLength(11)
+  })
+
+  test('have most of the loop while nobody else asks', async () => {
+    const { guests, pass } = machine()
+    await pass({ idle: 1_000 })
+    guests.enter('a')
+    await pass({ active: 12 })
+    const done = entering(guests, ['b', 'c'])
+    await pass({ idle: 2 })
+    expect(done).toEqual([])
+    await pass({ idle: 1 })
+    expect(done).toEqual(['b'])
+    await pass({ active: 20 })
+    expect(done).toEqual(['b', 'c'])
   })
 
   test('of one address wait a hundred at a time', async () => {

@@ -1,7 +1,7 @@
 /**
  * Requests of callers without a credential begin behind all others, one after the other, and only
  * while the event loop has time to spare: however many ask, and whatever it costs, what others ask
- * for finds the program at most half busy with them.
+ * for finds the program at most half busy with them. While nobody else asks they have most of it.
  */
 import { performance } from 'node:perf_hooks'
 import type { Clock } from '#runtime/runtime.ts'
@@ -14,8 +14,18 @@ export interface LoopTimes {
   readonly idle: number
 }
 
-/** Idle time, for each millisecond of work since one was let in, after which the next one is. */
-const IDLE_SHARE = 1
+interface Pace {
+  /** Idle time, for each millisecond of work since one was let in, after which the next one is. */
+  readonly idleShare: number
+  /** However busy the loop is, one is let in after this long, so that all are answered some time. */
+  readonly longestPauseMs: number
+}
+
+const besideOthers: Pace = { idleShare: 1, longestPauseMs: 100 }
+/** Ingest and health go on beside them. */
+const amongThemselves: Pace = { idleShare: 1 / 4, longestPauseMs: 20 }
+/** Others are about for this long after each asked. */
+const ABOUT_MS = 1_000
 /** Those that wait are looked at this often. */
 const TICK_MS = 1
 /** As long as other requests wait for their turn (turns.ts). */
@@ -23,8 +33,6 @@ const WAIT_MS_MAX = 2_000
 const WAITING_MAX = 1_000
 /** One network address may hold a tenth of the places. */
 const WAITING_PER_PARTY_MAX = 100
-/** However busy the loop is, one is let in after this long, so that all are answered some time. */
-const LONGEST_PAUSE_MS = 100
 /** Turns are counted for as long: who had fewer goes first. */
 const COUNTED_MS = 10_000
 
@@ -45,10 +53,16 @@ export class Guests {
   /** When the last one was let in. */
   #before: LoopTimes = { active: 0, idle: 0 }
   #enteredMs = -Infinity
+  #othersMs = -Infinity
 
   constructor(clock: Clock, loop: () => LoopTimes = () => performance.eventLoopUtilization()) {
     this.#clock = clock
     this.#loop = loop
+  }
+
+  /** Somebody who is known asks for something. */
+  sawOther(): void {
+    this.#othersMs = this.#clock.monotonic()
   }
 
   /**
@@ -82,10 +96,12 @@ export class Guests {
   }
 
   #hasTime(): boolean {
-    if (this.#clock.monotonic() - this.#enteredMs >= LONGEST_PAUSE_MS) return true
+    const nowMs = this.#clock.monotonic()
+    const { idleShare, longestPauseMs } = nowMs - this.#othersMs < ABOUT_MS ? besideOthers : amongThemselves
+    if (nowMs - this.#enteredMs >= longestPauseMs) return true
     const { active, idle } = this.#loop()
     const idleMs = idle - this.#before.idle
-    return idleMs > 0 && idleMs >= (active - this.#before.active) * IDLE_SHARE
+    return idleMs > 0 && idleMs >= (active - this.#before.active) * idleShare
   }
 
   #letIn(party: string): void {

@@ -6,6 +6,21 @@ CREATE SEQUENCE app.catalog_entries_entry_seq;
 
 CREATE SEQUENCE app.webhook_messages_id_seq;
 
+CREATE OR REPLACE FUNCTION app.assert_balanced()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF EXISTS (SELECT FROM app.ledger_entries WHERE transaction_id = NEW.transaction_id
+             GROUP BY chain_id, currency HAVING sum(amount) <> 0) THEN
+    RAISE EXCEPTION 'entries of % do not sum to 0', NEW.transaction_id USING ERRCODE = 'check_violation';
+  END IF;
+  RETURN NULL;
+END $function$
+;
+
+CREATE CONSTRAINT TRIGGER ledger_entries_balanced AFTER INSERT OR UPDATE ON app.ledger_entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION app.assert_balanced();
+
 CREATE TABLE app.api_keys (
   id text NOT NULL,
   org_id text NOT NULL,
@@ -204,6 +219,21 @@ CREATE TABLE app.leases (
 COMMENT ON COLUMN app.leases.name IS 'what is held, e.g. `index:4217`';
 COMMENT ON COLUMN app.leases.fence IS 'fencing number of the present holder';
 
+CREATE TABLE app.ledger_entries (
+  transaction_id text NOT NULL,
+  account text NOT NULL,
+  chain_id bigint NOT NULL,
+  currency bytea NOT NULL,
+  amount numeric(78,0) NOT NULL,
+  recorded_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT ledger_entries_amount_check CHECK ((amount <> (0)::numeric)),
+  CONSTRAINT ledger_entries_balanced TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  CONSTRAINT ledger_entries_pkey PRIMARY KEY (transaction_id, account, chain_id, currency)
+);
+COMMENT ON TABLE app.ledger_entries IS 'money of the service, in double entry';
+COMMENT ON COLUMN app.ledger_entries.account IS 'payer:<address>, revenue:<scope>, refunds';
+COMMENT ON COLUMN app.ledger_entries.amount IS 'in the smallest unit of the currency; what an account receives is positive';
+
 CREATE TABLE app.memberships (
   org_id text NOT NULL,
   user_id text NOT NULL,
@@ -234,6 +264,48 @@ CREATE TABLE app.organizations (
   CONSTRAINT organizations_pkey PRIMARY KEY (id)
 );
 COMMENT ON COLUMN app.organizations.deleted_at IS 'null while it exists; the row stays, because what it did is accounted by its id';
+
+CREATE TABLE app.payments (
+  id text NOT NULL,
+  challenge_id text NOT NULL,
+  request_digest bytea NOT NULL,
+  credential_digest bytea NOT NULL,
+  scope text NOT NULL,
+  method text NOT NULL,
+  chain_id bigint NOT NULL,
+  currency bytea NOT NULL,
+  amount numeric(78,0) NOT NULL,
+  recipient bytea NOT NULL,
+  payer bytea NOT NULL,
+  tx_hash bytea NOT NULL,
+  valid_before timestamp with time zone NOT NULL,
+  state text DEFAULT 'claimed'::text NOT NULL,
+  receipt text,
+  attempt integer DEFAULT 1 NOT NULL,
+  held_until timestamp with time zone NOT NULL,
+  claimed_at timestamp with time zone DEFAULT now() NOT NULL,
+  settled_at timestamp with time zone,
+  answered_at timestamp with time zone,
+  CONSTRAINT payments_amount_check CHECK ((amount > (0)::numeric)),
+  CONSTRAINT payments_chain_id_tx_hash_key UNIQUE (chain_id, tx_hash),
+  CONSTRAINT payments_challenge_id_key UNIQUE (challenge_id),
+  CONSTRAINT payments_check CHECK (((receipt IS NOT NULL) = (state = 'settled'::text))),
+  CONSTRAINT payments_credential_digest_key UNIQUE (credential_digest),
+  CONSTRAINT payments_pkey PRIMARY KEY (id),
+  CONSTRAINT payments_state_check CHECK ((state = ANY (ARRAY['claimed'::text, 'sending'::text, 'settled'::text, 'failed'::text])))
+);
+CREATE INDEX payments_sending ON app.payments USING btree (held_until) WHERE (state = ANY (ARRAY['claimed'::text, 'sending'::text]));
+CREATE INDEX payments_unanswered ON app.payments USING btree (settled_at) WHERE ((state = 'settled'::text) AND (answered_at IS NULL));
+COMMENT ON TABLE app.payments IS 'payments of callers: one row a challenge, for good';
+COMMENT ON COLUMN app.payments.request_digest IS 'SHA-256 of the request that it pays for: realm, method, path, query, body';
+COMMENT ON COLUMN app.payments.credential_digest IS 'SHA-256 of the credential; the credential itself is stored nowhere';
+COMMENT ON COLUMN app.payments.amount IS 'in the smallest unit of the currency';
+COMMENT ON COLUMN app.payments.valid_before IS 'the transaction cannot be mined from then on';
+COMMENT ON COLUMN app.payments.state IS 'claimed: nothing was sent; sending: it may have settled; settled; failed: it surely did not';
+COMMENT ON COLUMN app.payments.receipt IS 'the receipt as the payer gets it';
+COMMENT ON COLUMN app.payments.attempt IS 'grows with each process that takes it; others of before write no more';
+COMMENT ON COLUMN app.payments.held_until IS 'until then one process works on it';
+COMMENT ON COLUMN app.payments.answered_at IS 'when the answer that it paid for left in full';
 
 CREATE TABLE app.projects (
   id text NOT NULL,
