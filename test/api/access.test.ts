@@ -98,7 +98,8 @@ describe('keys of a guarded service', () => {
     for (let count = 0; count < 40; count++)
       codes.add((await ask(server, '/v1/rows', { ...from, 'svc-api-key': newToken('live') })).code)
     expect(codes).toEqual(new Set(['api_key_invalid', 'rate_limit_exceeded']))
-    expect(looks.count - before).toBeLessThanOrEqual(21)
+    // A minute may end meanwhile.
+    expect(looks.count - before).toBeLessThanOrEqual(42)
     expect((await ask(server, '/v1/rows', { ...from, 'svc-api-key': token })).status).toBe(200)
   })
 
