@@ -157,6 +157,8 @@ export class ServiceAccess implements Access {
   }
 
   assertLeft(caller: CountedCaller, { remoteAddress }: AccessRequest, rule: AccessRule): void {
+    // Health and the like answer whoever asks, whatever else came from there.
+    if (rule.scope === null) return
     // What goes beyond its quota is paid for, or challenged.
     const isSold = rule.payable && rule.scope !== null && this.#options.payments?.sells(rule.scope) === true
     for (const each of isSold ? [refusals] : [rule, refusals]) {

@@ -2,9 +2,12 @@
 // that are read and then refused are counted by address (D5).
 // Method: the toolkit's example endpoints behind the real access, on a real database.
 import { expect, test } from 'vitest'
-import { serve } from './support/accessServers.ts'
+import { rawEndpoint } from '#http/rawEndpoint.ts'
+import { open } from '#http/request/access.ts'
+import { openAccess, serve, servers } from './support/accessServers.ts'
 import { guarded } from './support/guarded.ts'
-import { exchange } from './toolkitServer.ts'
+import { endlessRows, examples } from './toolkitExamples.ts'
+import { exchange, startServer } from './toolkitServer.ts'
 
 const server = await serve(guarded)
 
@@ -48,4 +51,25 @@ test('requests that are read and then refused are counted apart', async () => {
   expect([small.count >= 119, small.count < 260]).toEqual([true, true])
   expect((await send('203.0.113.93', '{"name":"a"}')).status).toBe(201)
   expect((await send('203.0.113.91', '{"name":"a"}')).status).toBe(429)
+})
+
+test('what is open to all answers whoever had too much refused', async () => {
+  const health = rawEndpoint({
+    path: '/health',
+    summary: 'Whether it runs.',
+    tag: 'Test',
+    access: open,
+    produces: { 'text/plain': null },
+    answer: async () => ({ kind: 'bytes', contentType: 'text/plain', body: 'ok' }),
+  })
+  const alone = await startServer([...examples, health], endlessRows, {
+    access: openAccess(guarded),
+    trustedProxies: ['127.0.0.1'],
+  })
+  servers.push(alone)
+  const headers = { 'x-forwarded-for': '203.0.113.94', 'content-type': 'application/json' }
+  const refuse = () => fetch(`${alone.origin}/v1/things`, { method: 'POST', headers, body: '{}' })
+  while ((await refuse()).status !== 429);
+  expect((await fetch(`${alone.origin}/health`, { headers })).status).toBe(200)
+  expect((await fetch(`${alone.origin}/health?x=1`, { headers })).status).toBe(400)
 })
