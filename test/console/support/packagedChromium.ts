@@ -16,7 +16,8 @@ export interface PackagedChromium {
 
 const version = packageJson.devDependencies['@sparticuz/chromium']
 const cache = join(import.meta.dirname, '../../../node_modules/.cache')
-const folder = join(cache, `chromium-${version}`)
+// Named by what is in it: folders of before have fonts that are not found.
+const folder = join(cache, `chromium-${version}-with-fonts`)
 
 /** The package holds a program for this system alone. */
 export const hasPackagedChromium = process.platform === 'linux' && process.arch === 'x64'
