@@ -146,8 +146,8 @@ export class ServiceAccess implements Access {
 
   /** How the request is paid for; null where it is not sold. */
   #soldAs({ headers, method, url, body }: AccessRequest, { payable, scope }: AccessRule, units: number) {
-    const { payments } = this.#options
-    if (!payable || scope === null || !payments?.sells(scope)) return null
+    const payments = this.#sellerOf({ payable, scope })
+    if (!payments || scope === null) return null
     const accept = headers['accept-payment']
     const wanted = { method, url, body, scope, units, accept: Array.isArray(accept) ? accept[0] : accept }
     return {
@@ -156,12 +156,17 @@ export class ServiceAccess implements Access {
     }
   }
 
+  /** What sells requests of the rule; null where they are not sold. */
+  #sellerOf({ payable, scope }: Pick<AccessRule, 'payable' | 'scope'>): PaidRequests | null {
+    const { payments } = this.#options
+    return payments && payable && scope !== null && payments.sells(scope) ? payments : null
+  }
+
   assertLeft(caller: CountedCaller, { remoteAddress }: AccessRequest, rule: AccessRule): void {
     // Health and the like answer whoever asks, whatever else came from there.
     if (rule.scope === null) return
     // What goes beyond its quota is paid for, or challenged.
-    const isSold = rule.payable && rule.scope !== null && this.#options.payments?.sells(rule.scope) === true
-    for (const each of isSold ? [refusals] : [rule, refusals]) {
+    for (const each of this.#sellerOf(rule) ? [refusals] : [rule, refusals]) {
       const taken = this.#options.quotas.spentOf(this.#quotasOf(caller, remoteAddress, each))
       if (taken) admissionOf({ taken, caller, rule: each, units: 1, sizes: this.#options.settings.quotas })
     }
