@@ -12,8 +12,9 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { StatusReport } from '#api/routes/service/status.ts'
 import { DEV_CHAIN_ID, devChainFiles } from '#local/devchain/devChainRecord.ts'
+import { isAlive, type ProcessIdentity, parseIdentity } from '#local/engines/processIdentity.ts'
 import { settings } from '#program/settings/table.ts'
-import { childrenOf } from '../../support/processes.ts'
+import { childrenOf, processesOf } from '../../support/processes.ts'
 
 export type Environment = Readonly<Record<string, string>>
 
@@ -59,14 +60,16 @@ export function freshDataDir(chainId = DEV_CHAIN_ID): { readonly path: string; r
   return { path, remove }
 }
 
-/** Processes that the engines and the dev chain of a directory wrote down, and that are there. */
+/**
+ * Processes that the engines and the dev chain of a directory wrote down, and that are there. A pid
+ * alone may be another's by now: a run of all suites uses each of them several times.
+ */
 export function enginePids(dataDir: string, chainId = DEV_CHAIN_ID): number[] {
-  const files = [
-    join(dataDir, 'postgres', 'data', 'postmaster.pid'),
-    join(dataDir, 'clickhouse', 'process.json'),
-    devChainFiles(dataDir, chainId).record,
-  ]
-  return files.map(readPid).filter((pid) => pid > 0 && isRunning(pid))
+  const named = [join(dataDir, 'postgres', 'data', 'postmaster.pid'), devChainFiles(dataDir, chainId).record]
+    .map(readPid)
+    .filter((pid) => processesOf(dataDir).includes(pid))
+  const clickhouse = readIdentity(join(dataDir, 'clickhouse', 'process.json'))
+  return [...named, ...(clickhouse && isAlive(clickhouse) ? [clickhouse.pid] : [])]
 }
 
 /**
@@ -244,6 +247,10 @@ async function waitForEnd(child: ChildProcess, output: { stdout: string; stderr:
 function streamOf(stream: Readable | null): Readable {
   if (stream === null) throw new TypeError('the child was started without pipes')
   return stream
+}
+
+function readIdentity(path: string): ProcessIdentity | undefined {
+  return existsSync(path) ? parseIdentity(JSON.parse(readFileSync(path, 'utf8'))) : undefined
 }
 
 /** The pid in a file: alone on its first line, or a field of JSON; 0 when there is none. */
