@@ -40,6 +40,10 @@ export const egressBudgets = {
   liveProbe: { activeMax: 32, waitingMax: 200, timeoutMs: 5_000 },
   /** Unpaid calls for a price: 100 of one plan, and those of a few plans beside it. */
   quote: { activeMax: 128, waitingMax: 1_000, timeoutMs: 10_000 },
+  /** Calls of sellers for jobs, paid or free: some work for a minute before they answer. */
+  purchase: { activeMax: 128, waitingMax: 1_000, timeoutMs: 120_000, connectMs: 10_000 },
+  /** Calls that ask a seller whether what was begun is done. */
+  poll: { activeMax: 64, waitingMax: 1_000, timeoutMs: 15_000 },
   /** Events of subscriptions; their sender has shares per endpoint and owner of its own. */
   webhook: { activeMax: 256, waitingMax: 256, timeoutMs: 15_000, connectMs: 5_000 },
   /** Alarms, one after the other; fifteen seconds are what receivers are commonly given (Svix). */

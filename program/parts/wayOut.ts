@@ -9,7 +9,14 @@ export interface WayOut {
 }
 
 /** What sellers are called for. */
-const sellerPurposes: ReadonlySet<EgressPurpose> = new Set(['catalog', 'probe', 'liveProbe', 'quote'])
+const sellerPurposes: ReadonlySet<EgressPurpose> = new Set([
+  'catalog',
+  'probe',
+  'liveProbe',
+  'quote',
+  'purchase',
+  'poll',
+])
 
 /** `options`: in tests, another resolver. */
 export function openWayOut({ webhooks }: Pick<Config, 'webhooks'>, options?: EgressOptions): WayOut {

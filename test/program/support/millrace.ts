@@ -12,14 +12,17 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { StatusReport } from '#api/routes/service/status.ts'
 import { DEV_CHAIN_ID, devChainFiles } from '#local/devchain/devChainRecord.ts'
+import { isAlive, type ProcessIdentity, parseIdentity } from '#local/engines/processIdentity.ts'
 import { settings } from '#program/settings/table.ts'
-import { childrenOf } from '../../support/processes.ts'
+import { childrenOf, processesOf } from '../../support/processes.ts'
 
 export type Environment = Readonly<Record<string, string>>
 
 /** A command that has ended. */
 export interface Ended {
+  /** Null where a signal ended it. */
   readonly code: number | null
+  readonly signal: NodeJS.Signals | null
   readonly stdout: string
   readonly stderr: string
 }
@@ -57,20 +60,27 @@ export function freshDataDir(chainId = DEV_CHAIN_ID): { readonly path: string; r
   return { path, remove }
 }
 
-/** Processes that the engines and the dev chain of a directory wrote down, and that are there. */
+/**
+ * Processes that the engines and the dev chain of a directory wrote down, and that are there. A pid
+ * alone may be another's by now: a run of all suites uses each of them several times.
+ */
 export function enginePids(dataDir: string, chainId = DEV_CHAIN_ID): number[] {
-  const files = [
-    join(dataDir, 'postgres', 'data', 'postmaster.pid'),
-    join(dataDir, 'clickhouse', 'process.json'),
-    devChainFiles(dataDir, chainId).record,
-  ]
-  return files.map(readPid).filter((pid) => pid > 0 && isRunning(pid))
+  const named = [join(dataDir, 'postgres', 'data', 'postmaster.pid'), devChainFiles(dataDir, chainId).record]
+    .map(readPid)
+    .filter((pid) => processesOf(dataDir).includes(pid))
+  const clickhouse = readIdentity(join(dataDir, 'clickhouse', 'process.json'))
+  return [...named, ...(clickhouse && isAlive(clickhouse) ? [clickhouse.pid] : [])]
 }
 
-/** Runs a command to its end, as the test's user or another one. */
+/**
+ * Runs a command to its end, as the test's user or another one. @throws with its output when a signal
+ * ended it: no test sends one
+ */
 export async function runMillrace(args: readonly string[], env: Environment, uid?: number): Promise<Ended> {
   const child = spawnMillrace(args, env, uid)
-  return waitForEnd(child, collect(child))
+  const ended = await waitForEnd(child, collect(child))
+  if (ended.signal === null) return ended
+  throw new Error(`${ended.signal} ended \`${args.join(' ')}\`: ${ended.stdout}${ended.stderr}`)
 }
 
 /**
@@ -142,7 +152,9 @@ async function awaitAddress(child: ChildProcess): Promise<RunningMillrace> {
       const [address] = /http:\/\/[\w.:]+/.exec(line) ?? []
       if (address) resolve(address)
     })
-    exit.then(({ code, stderr }) => reject(new Error(`the program ended with ${code}: ${stderr}`)), reject)
+    const early = ({ code, signal, stderr }: Ended) =>
+      reject(new Error(`the program ended with ${code ?? signal}: ${stderr}`))
+    exit.then(early, reject)
   })
   return {
     pid: child.pid ?? 0,
@@ -228,13 +240,17 @@ function collect(child: ChildProcess): { stdout: string; stderr: string } {
 }
 
 async function waitForEnd(child: ChildProcess, output: { stdout: string; stderr: string }): Promise<Ended> {
-  const [code] = await once(child, 'close')
-  return { code, ...output }
+  const [code, signal] = await once(child, 'close')
+  return { code, signal, ...output }
 }
 
 function streamOf(stream: Readable | null): Readable {
   if (stream === null) throw new TypeError('the child was started without pipes')
   return stream
+}
+
+function readIdentity(path: string): ProcessIdentity | undefined {
+  return existsSync(path) ? parseIdentity(JSON.parse(readFileSync(path, 'utf8'))) : undefined
 }
 
 /** The pid in a file: alone on its first line, or a field of JSON; 0 when there is none. */
