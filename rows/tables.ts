@@ -111,7 +111,7 @@ export const appTables = {
   },
   'app.payments': {
     id: given('text'),
-    challenge_id: given('text'),
+    identity: given('text'),
     request_digest: given('bytea'),
     credential_digest: given('bytea'),
     scope: given('text'),
@@ -121,7 +121,7 @@ export const appTables = {
     amount: given('numeric'),
     recipient: given('bytea'),
     payer: given('bytea'),
-    tx_hash: given('bytea'),
+    tx_hash: maybe('bytea'),
     valid_before: given('timestamptz'),
     state: filled('text'),
     receipt: maybe('text'),

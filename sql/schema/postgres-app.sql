@@ -394,7 +394,7 @@ COMMENT ON COLUMN app.organizations.deleted_at IS 'null while it exists; the row
 
 CREATE TABLE app.payments (
   id text NOT NULL,
-  challenge_id text NOT NULL,
+  identity text NOT NULL,
   request_digest bytea NOT NULL,
   credential_digest bytea NOT NULL,
   scope text NOT NULL,
@@ -404,7 +404,7 @@ CREATE TABLE app.payments (
   amount numeric(78,0) NOT NULL,
   recipient bytea NOT NULL,
   payer bytea NOT NULL,
-  tx_hash bytea NOT NULL,
+  tx_hash bytea,
   valid_before timestamp with time zone NOT NULL,
   state text DEFAULT 'claimed'::text NOT NULL,
   receipt text,
@@ -415,18 +415,20 @@ CREATE TABLE app.payments (
   answered_at timestamp with time zone,
   CONSTRAINT payments_amount_check CHECK ((amount > (0)::numeric)),
   CONSTRAINT payments_chain_id_tx_hash_key UNIQUE (chain_id, tx_hash),
-  CONSTRAINT payments_challenge_id_key UNIQUE (challenge_id),
   CONSTRAINT payments_check CHECK (((receipt IS NOT NULL) = (state = 'settled'::text))),
   CONSTRAINT payments_credential_digest_key UNIQUE (credential_digest),
+  CONSTRAINT payments_identity_key UNIQUE (identity),
   CONSTRAINT payments_pkey PRIMARY KEY (id),
   CONSTRAINT payments_state_check CHECK ((state = ANY (ARRAY['claimed'::text, 'sending'::text, 'settled'::text, 'failed'::text])))
 );
 CREATE INDEX payments_sending ON app.payments USING btree (held_until) WHERE (state = ANY (ARRAY['claimed'::text, 'sending'::text]));
 CREATE INDEX payments_unanswered ON app.payments USING btree (settled_at) WHERE ((state = 'settled'::text) AND (answered_at IS NULL));
-COMMENT ON TABLE app.payments IS 'payments of callers: one row a challenge, for good';
+COMMENT ON TABLE app.payments IS 'payments of callers: one row a challenge or nonce, for good';
+COMMENT ON COLUMN app.payments.identity IS 'the challenge or nonce that it spends';
 COMMENT ON COLUMN app.payments.request_digest IS 'SHA-256 of the request that it pays for: realm, method, path, query, body';
 COMMENT ON COLUMN app.payments.credential_digest IS 'SHA-256 of the credential; the credential itself is stored nowhere';
 COMMENT ON COLUMN app.payments.amount IS 'in the smallest unit of the currency';
+COMMENT ON COLUMN app.payments.tx_hash IS 'null until it is known';
 COMMENT ON COLUMN app.payments.valid_before IS 'the transaction cannot be mined from then on';
 COMMENT ON COLUMN app.payments.state IS 'claimed: nothing was sent; sending: it may have settled; settled; failed: it surely did not';
 COMMENT ON COLUMN app.payments.receipt IS 'the receipt as the payer gets it';
