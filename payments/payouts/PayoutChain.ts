@@ -17,7 +17,7 @@ import { type Ask, type Found, type Log, lookFor, type Sought } from '../chain/l
 
 export interface PayoutChainOptions {
   readonly chainId: number
-  /** Whose money is sent. */
+  /** The one that money is sent from. */
   readonly account: PrivateKeyAccount
   /** Each node by itself, since one that lags is not to be taken for the chain. */
   readonly nodes: readonly Ask[]

@@ -5,7 +5,7 @@
  */
 import { messageOf } from '#errors.ts'
 import type { AppDatabase } from '#rows/database.ts'
-import { pauseOf } from '#rows/pauses.ts'
+import { pauseOf } from '#rows/payments/pauses.ts'
 import {
   finishPayout,
   type HeldPayout,
@@ -44,17 +44,14 @@ const POLL_MS = 1_000
 const backoff: BackoffLimits = { baseMs: 2_000, maxMs: 3_600_000 }
 
 /** Where a crash is worth trying. */
-export const payoutFailpoints = [
-  'payouts.taken',
-  'payouts.signed',
-  'payouts.keep',
-  'payouts.kept',
-  'payouts.sent',
-  'payouts.looked',
-  'payouts.paid',
-] as const
-
-export type PayoutFailpoint = (typeof payoutFailpoints)[number]
+type PayoutFailpoint =
+  | 'payouts.taken'
+  | 'payouts.signed'
+  | 'payouts.keep'
+  | 'payouts.kept'
+  | 'payouts.sent'
+  | 'payouts.looked'
+  | 'payouts.paid'
 
 export class Payouts {
   readonly #options: PayoutsOptions

@@ -2,7 +2,7 @@
 import { toHex } from '#store/sql.ts'
 import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
 import { addOwed } from './ledger.ts'
-import { findPayout, type PayoutState, queuePayout } from './payouts.ts'
+import { type PayoutState, queuePayout } from './payouts.ts'
 
 /** A payment whose money belongs to its payer. */
 export interface Liability {
@@ -80,10 +80,6 @@ export async function queueRefund(
     return (await queuePayout(transaction, terms, nowMs)) ? 'queued' : 'queued before'
   })
 }
-
-/** Whether a refund of the payment is queued or was sent. */
-export const isRefunded = async (app: AppDatabase, id: string): Promise<boolean> =>
-  (await findPayout(app, 'refund', id)) !== null
 
 const selected = (app: AppDatabase) =>
   app

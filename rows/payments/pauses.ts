@@ -1,5 +1,5 @@
 /** Work that an operator has paused: it stays queued, whichever process would do it. */
-import type { AppDatabase } from './database.ts'
+import type { AppDatabase } from '../database.ts'
 
 /** Work that can be paused. */
 export type Pausable = 'payouts'
