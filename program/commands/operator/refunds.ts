@@ -1,8 +1,8 @@
 /** `millrace payments refunds|refund|pause|resume`: what is owed to payers, and the way it goes back. */
 import { SettingError } from '#errors.ts'
 import { appDatabase } from '#rows/database.ts'
-import { pause, resume } from '#rows/payments/pauses.ts'
 import { type Liability, listLiabilities, queueRefund } from '#rows/payments/liabilities.ts'
+import { pause, resume } from '#rows/payments/pauses.ts'
 import { listPayouts } from '#rows/payments/payouts.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
