@@ -43,6 +43,7 @@ export function openOrchestrator(
   const verifier = new Verifier({ app: rows, egress, clock, random, isOwn })
   const services = {
     app,
+    rows,
     liveness: config.searchesLive ? new Liveness({ app, egress, clock, allowance, isOwn }) : null,
     quotes: new Quotes({
       app,
