@@ -123,7 +123,7 @@ const described = ({ name, title, description, input, output, isOpenWorld, chang
   annotations: {
     readOnlyHint: changes === undefined,
     destructiveHint: changes === 'pays',
-    // Who pays twice with one key pays once.
+    // A key that is sent twice pays once.
     idempotentHint: changes !== 'adds',
     openWorldHint: isOpenWorld,
   },

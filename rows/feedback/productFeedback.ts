@@ -20,7 +20,7 @@ export const CALLER_MESSAGES_MAX = 20
 /** Messages of all callers in a day: a crowd of addresses fills no disk. */
 const MESSAGES_MAX = 2_000
 /** Days that a message is kept. */
-export const KEPT_DAYS = 90
+const KEPT_DAYS = 90
 
 /** False where the caller, or all of them, have said as much today as is taken. */
 export async function insertFeedback(
