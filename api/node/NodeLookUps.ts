@@ -21,7 +21,7 @@ export interface NodeLookUpsOptions {
   /** Null where the node knows none. */
   readonly ask: (hash: Hash, signal: AbortSignal) => Promise<Payload | null>
   readonly clock: Pick<Clock, 'monotonic'>
-  /** Of a caller in a minute, over all processes. */
+  /** What a caller may have in a minute, over all processes. */
   readonly allowance: Allowance
 }
 
