@@ -1,4 +1,5 @@
 /** Every table of the `app` schema: rows of the service itself, whatever chains it serves. */
+import { jobTables } from './schema/jobTables.ts'
 import { paymentTables } from './schema/paymentTables.ts'
 import { filled, given, maybe, type Rows, type Table } from './table.ts'
 
@@ -110,7 +111,15 @@ export const appTables = {
     used: given('integer'),
     quota: given('integer'),
   },
+  'app.product_feedback': {
+    id: filled('bigint'),
+    caller_digest: given('bytea'),
+    kind: given('text'),
+    message: given('text'),
+    received_at: filled('timestamptz'),
+  },
   ...paymentTables,
+  ...jobTables,
   'app.rpc_filters': {
     id: given('text'),
     chain_id: given('bigint'),
