@@ -19,7 +19,7 @@ import type { Paging } from './request/pagination.ts'
 import * as p from './request/parameter.ts'
 import type * as s from './schema.ts'
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
  * Where the chain is named: `query` (`chainId`, the rule), `path` (a `{chainId}` or `{chain}`
@@ -73,6 +73,8 @@ export interface Definition<
   readonly errors?: readonly ErrorCode[]
   readonly chain?: Chain
   readonly access?: AccessRule
+  /** It has a price of its own, whatever the quota, and asks for it itself: what it is sold as. */
+  readonly sells?: string
   /** Milliseconds; null for none. */
   readonly deadlineMs?: number | null
   /**
@@ -128,6 +130,8 @@ export interface Endpoint<in Services> {
   readonly errors: readonly ErrorCode[]
   readonly chain: ChainPlace
   readonly access: AccessRule
+  /** What it is sold as, where it asks for its price itself. */
+  readonly sells?: string
   readonly units: (asked: Pick<EndpointRequest, 'chainId' | 'query' | 'body'>, services: Services) => number
   /** Refuses what this caller may not ask for with this body. @throws ApiError */
   readonly permit?: (caller: Caller, body: unknown) => void
@@ -293,6 +297,7 @@ export function describe<
     errors: definition.errors ?? [],
     chain,
     access: definition.access ?? dataRead,
+    ...(definition.sells !== undefined && { sells: definition.sells }),
     units: () => 1,
     deadlineMs: definition.deadlineMs === undefined ? DEADLINE_MS_DEFAULT : definition.deadlineMs,
     shared: false,

@@ -4,7 +4,8 @@ import { messageOf } from '#errors.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { JsonAnswer, RawAnswer, WrittenAnswer } from './answer/answer.ts'
-import { entityTag, withoutQuota } from './answer/cache.ts'
+import { entityTag } from './answer/cache.ts'
+import { sendChallenge } from './answer/challenge.ts'
 import { serializerSchema } from './answer/serialize.ts'
 import type { Endpoint, EndpointRequest } from './endpoint.ts'
 import { ApiError } from './errors.ts'
@@ -13,7 +14,6 @@ import {
   type AccessRequest,
   type AccessRule,
   type Caller,
-  type Challenged,
   isStranger,
   partyOf,
   type RequestPayment,
@@ -169,19 +169,12 @@ async function answerOf<Services>(
     units,
   )
   identified.isAdmitted = true
-  if (admission.kind === 'challenged') return challenge(admission, reply)
+  if (admission.kind === 'challenged') return sendChallenge(admission, reply)
   const asked = { asking, caller, path, query, chainId }
   const read = () => readAnswer(endpoint, asked, request, reply, context, signal, underWay)
   if (admission.kind === 'paid') return paidAnswer(admission.payment, read, request, reply, context.log)
   reply.headers(admission.headers)
   return read()
-}
-
-function challenge({ headers, contentType, body }: Challenged, reply: FastifyReply): 'challenged' {
-  reply.headers(headers)
-  withoutQuota(reply)
-  reply.code(402).header('cache-control', 'no-store').type(contentType).send(body)
-  return 'challenged'
 }
 
 /** The answer is made first: what fails costs nothing. */
@@ -205,7 +198,7 @@ async function paidAnswer<Answer extends JsonAnswer | WrittenAnswer | RawAnswer>
   request.isPaid = true
   const answer = await read()
   const taken = await payment.settle()
-  if (taken.kind === 'challenged') return challenge(taken, reply)
+  if (taken.kind === 'challenged') return sendChallenge(taken, reply)
   reply.headers(taken.headers)
   // A stream that breaks off is not opened again: it would be paid for once and last for a day.
   if (answer.kind === 'events') await payment.answered()

@@ -5,6 +5,7 @@ import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { JsonAnswer, RawAnswer, WrittenAnswer } from './answer/answer.ts'
 import { type CacheClass, cacheControl } from './answer/cache.ts'
+import { sendChallenge } from './answer/challenge.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Deadline } from './request/deadline.ts'
 import { EventStream, encodeFrame } from './stream/sse.ts'
@@ -26,6 +27,10 @@ export function sendAnswer<Services>(
   context: SendContext,
   deadline: Pick<Deadline, 'signal' | 'lift'>,
 ): FastifyReply | Promise<FastifyReply> {
+  if (answer.kind === 'challenged') {
+    sendChallenge(answer, reply)
+    return reply
+  }
   const { vary, ...others } = answer.headers ?? {}
   reply.headers(others)
   if (vary !== undefined) addVary(reply, vary)

@@ -2,8 +2,10 @@
  * What the orchestrator does, each operation once: the doors `rest/` and `mcp/` read requests and
  * write answers, and nothing else.
  */
-import type { ErrorCode } from '#http/errors.ts'
+import { ApiError, type ErrorCode } from '#http/errors.ts'
+import type { Challenged } from '#http/request/access.ts'
 import type * as s from '#http/schema.ts'
+import type { PayerProofs } from '#payments/PayerProofs.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { type DescribeRequest, describeService as describe } from './catalog/describe.ts'
 import { descriptionSchema, presentDescription } from './catalog/description.ts'
@@ -11,6 +13,8 @@ import { type Feedback, feedbackResultSchema, takeFeedback } from './feedback/ta
 import type { Plan } from './plan/plan.ts'
 import type { Quotes } from './quote/Quotes.ts'
 import { quoteSchema } from './quote/quoteResult.ts'
+import type { JobOrders, Ordered, Ordering } from './job/JobOrders.ts'
+import type { JobRequest } from './job/readJobRequest.ts'
 import { type KeepLiving, type SearchRequest, search } from './search/search.ts'
 import { presentSearch, searchResultSchema } from './search/searchResult.ts'
 import type { Liveness } from './verify/Liveness.ts'
@@ -24,6 +28,14 @@ export interface OrchestratorServices {
   /** Null where searches ask no seller. */
   readonly liveness: Liveness | null
   readonly quotes: Quotes
+  /** Null where jobs are not sold. */
+  readonly jobs: JobDoor | null
+}
+
+/** How jobs are bought. */
+export interface JobDoor {
+  readonly orders: JobOrders
+  readonly proofs: PayerProofs
 }
 
 /** On whose behalf. */
@@ -71,4 +83,25 @@ export const sendFeedback: Operation<Feedback, typeof feedbackResultSchema> = {
   output: feedbackResultSchema,
   errors: ['body_invalid', 'rate_limit_exceeded'],
   run: (feedback, { rows }, { caller }) => takeFeedback(rows, caller, feedback),
+}
+
+export const orderJobErrors = [
+  'plan_invalid',
+  'quote_unavailable',
+  'idempotency_conflict',
+  'spend_limit_exceeded',
+  'payment_used',
+  'settlement_pending',
+  'payment_required',
+  'rate_limit_exceeded',
+] as const satisfies readonly ErrorCode[]
+
+/** @throws ApiError of those */
+export function orderJob(
+  request: JobRequest,
+  { jobs }: Pick<OrchestratorServices, 'jobs'>,
+  ordering: Ordering,
+): Promise<Ordered | Challenged> {
+  if (!jobs) throw new ApiError('payment_required', 'Jobs are not sold here.')
+  return jobs.orders.order(request, ordering)
 }

@@ -14,6 +14,7 @@ import {
   beginSending,
   type CheckedPayment,
   failPayment,
+  findPayment,
   letGo,
   listUnknown,
   type Payment,
@@ -126,6 +127,29 @@ export class Payments {
     if (found.length === 0 && mppPaymentIn(headers))
       throw new ApiError('request_invalid', 'Payments by this method are not taken here.')
     return found[0]
+  }
+
+  /** The payment that has begun with the same credential for the same request; null for none. */
+  async find({ method, credential }: PresentedPayment, wanted: PaidRequest): Promise<Payment | null> {
+    const identity = method.identityOf(credential)
+    const found = identity && (await findPayment(this.#options.app, identity))
+    const digest = requestDigest(this.#options.realm, wanted)
+    return found &&
+      digest.equals(found.requestDigest) &&
+      identity.digest.every((byte, place) => byte === found.credentialDigest[place])
+      ? found
+      : null
+  }
+
+  /** Decimals of a token that is taken now. @throws TypeError for another */
+  decimalsOf(method: string, token: string): number {
+    const offers = this.#options.methods
+      .filter(({ name }) => name === method)
+      .flatMap((each) => each.offersOf('1'))
+    const dollar = offers.find(({ currency }) => currency === token)?.amount
+    // One dollar: a 1, and a zero for each of them.
+    if (dollar === undefined) throw new TypeError(`${token} is not taken`)
+    return dollar.length - 1
   }
 
   /** Writes no row. */

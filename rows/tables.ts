@@ -111,6 +111,21 @@ export const appTables = {
     used: given('integer'),
     quota: given('integer'),
   },
+  'app.job_orders': {
+    payment_id: given('text'),
+    job_id: given('uuid'),
+    payer: given('bytea'),
+    idempotency_key: given('text'),
+    plan_hash: given('text'),
+    plan: given('text'),
+    quote: given('jsonb'),
+    token_decimals: given('integer'),
+    claimed_at: filled('timestamptz'),
+  },
+  'app.payment_proofs': {
+    challenge_id: given('text'),
+    used_at: filled('timestamptz'),
+  },
   'app.product_feedback': {
     id: filled('bigint'),
     caller_digest: given('bytea'),

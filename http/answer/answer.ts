@@ -1,5 +1,6 @@
 /** What an endpoint answers with, before it is HTTP. */
 import type { Readable } from 'node:stream'
+import type { Challenged } from '../request/access.ts'
 import type * as s from '../schema.ts'
 import type { EventStream } from '../stream/sse.ts'
 import type { CacheClass } from './cache.ts'
@@ -39,8 +40,9 @@ export interface Trailers {
   readonly values: () => Readonly<Record<string, string>>
 }
 
-/** Bytes with their content type, nothing (204), or a live stream of events. */
+/** Bytes with their content type, nothing (204), a live stream of events, or what is to be paid (402). */
 export type RawAnswer =
+  | Challenged
   | { readonly kind: 'empty'; readonly headers?: Readonly<Record<string, string>> }
   | {
       readonly kind: 'bytes'

@@ -1,15 +1,9 @@
 /** A job of a plan that was quoted and paid for. */
 import type { AppDatabase } from '#rows/database.ts'
 import { type InsertedJob, insertJob, type JobCharge, type NewJob } from '#rows/jobs/newJobs.ts'
+import type { JobTerms } from '#rows/jobs/orders.ts'
 import { canonicalJson } from '../plan/canonicalJson.ts'
 import { type Plan, planHash } from '../plan/plan.ts'
-import type { Quote } from '../quote/quoteResult.ts'
-
-/** What of a quote a job goes on with: prices that its calls may cost, and what was accepted. */
-export type AcceptedQuote = Pick<
-  Quote,
-  'currency' | 'decimals' | 'costMultiplier' | 'totalAmountUnits' | 'nodes'
->
 
 export interface JobOrder {
   /** UUID, version 4: chosen before the payment is spent, so that its outcome has a name. */
@@ -18,7 +12,8 @@ export interface JobOrder {
   readonly payer: string
   readonly idempotencyKey: string
   readonly plan: Plan
-  readonly quote: AcceptedQuote
+  /** What of a quote it goes on with: prices that its calls may cost, and what was accepted. */
+  readonly quote: JobTerms
   /** Null for a plan that costs nothing. */
   readonly charge: JobCharge | null
   /** Milliseconds since the epoch. */

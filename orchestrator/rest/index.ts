@@ -1,6 +1,8 @@
 /** Every endpoint of the orchestration service. */
 import type { Endpoint } from '#http/endpoint.ts'
 import type { OrchestratorServices } from '../operations.ts'
+import { createJobEndpoint } from './jobs/createJob.ts'
+import { payerJobsEndpoint, resumeEndpoint } from './jobs/payerJobs.ts'
 import { quoteEndpoint } from './quote.ts'
 import { searchServicesEndpoint } from './searchServices.ts'
 import { describeServiceEndpoint, listServicesEndpoint } from './services.ts'
@@ -10,4 +12,8 @@ export const orchestratorEndpoints: readonly Endpoint<OrchestratorServices>[] = 
   describeServiceEndpoint,
   listServicesEndpoint,
   quoteEndpoint,
+  createJobEndpoint,
+  // Before GET, which would answer in its place.
+  resumeEndpoint,
+  payerJobsEndpoint,
 ]

@@ -68,6 +68,8 @@ export interface PaymentMethod {
   presentedIn(headers: IncomingHttpHeaders): string | null
   /** Null for what is no credential. */
   identityOf(credential: string): Identity | null
+  /** What else its challenge is bound to, as `Price.meta`; it is proved by `check` alone. */
+  metaIn?(credential: string): Readonly<Record<string, string>>
   /** Changes nothing. @throws PaymentRefusedError */
   check(credential: string, price: Price): Promise<CheckedPayment>
   /** Spends it. `unsent`: surely nothing left this process. */

@@ -1,7 +1,7 @@
 /** What the methods of the Payment scheme share: their header, their credentials, their receipts. */
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { Credential, Errors, type Receipt } from 'mppx'
+import { Challenge, Credential, Errors, type Receipt } from 'mppx'
 import { ApiError } from '#http/errors.ts'
 import { type Identity, PaymentRefusedError } from './PaymentMethod.ts'
 
@@ -31,6 +31,15 @@ export function mppIdentityOf(credential: string): Identity | null {
     return { identity: Credential.deserialize(credential).challenge.id, digest: digestOf(credential) }
   } catch {
     return null
+  }
+}
+
+/** What its challenge is bound to by name; it is proved by a check alone. */
+export function mppMetaIn(credential: string): Readonly<Record<string, string>> {
+  try {
+    return Challenge.meta(Credential.deserialize(credential).challenge) ?? {}
+  } catch {
+    return {}
   }
 }
 

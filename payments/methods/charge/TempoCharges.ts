@@ -16,6 +16,7 @@ import {
   digestOf,
   mppCredentialIn,
   mppIdentityOf,
+  mppMetaIn,
   mppPaymentIn,
   refusal,
   serializeReceipt,
@@ -52,6 +53,7 @@ interface Asked {
 export class TempoCharges implements PaymentMethod {
   readonly name = 'tempo/charge'
   readonly identityOf = mppIdentityOf
+  readonly metaIn = mppMetaIn
   readonly #options: ChargeOptions
   readonly #client: ReturnType<typeof openClient>['client']
   readonly #sent: Set<string>

@@ -1,0 +1,261 @@
+/**
+ * Jobs are ordered here, by either door: a price is asked for, its payment is claimed together with
+ * the job's id, and the job is made in the transaction that settles it. Whatever is not known yet is
+ * told as a job that is not ready, and never asked to be paid again.
+ */
+import { randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import { failure } from '#errors.ts'
+import { ApiError } from '#http/errors.ts'
+import type { Challenged } from '#http/request/access.ts'
+import type { PayerProofs } from '#payments/PayerProofs.ts'
+import type { Payments, PresentedPayment, Wanted } from '#payments/Payments.ts'
+import type { AppDatabase } from '#rows/database.ts'
+import { type FoundJob, IdempotencyConflictError } from '#rows/jobs/newJobs.ts'
+import { claimOrder, findJobOfPayment, type JobTerms, takeOrder } from '#rows/jobs/orders.ts'
+import type { Payment, PaymentState } from '#rows/payments/payments.ts'
+import type { Clock } from '#runtime/runtime.ts'
+import { canonicalJson } from '../plan/canonicalJson.ts'
+import { readPlan } from '../plan/readPlan.ts'
+import type { Quotes } from '../quote/Quotes.ts'
+import { createJob } from './createJob.ts'
+import type { JobRequest } from './readJobRequest.ts'
+import { sealed, totalOf, unsealed } from './sealedTerms.ts'
+
+/** What jobs are sold under. */
+export const JOBS_SCOPE = 'jobs'
+
+export interface JobOrdersOptions {
+  readonly app: AppDatabase
+  readonly payments: Payments
+  readonly proofs: PayerProofs
+  readonly quotes: Pick<Quotes, 'quote'>
+  readonly clock: Clock
+  /** The most that a job may cost, as decimal text in the currency of quotes; null for no bound. */
+  readonly costMax: string | null
+  /** A job was made. */
+  readonly made: () => void
+}
+
+/** Who asks, and with what. */
+export interface Ordering {
+  readonly headers: IncomingHttpHeaders
+  /** Id of the caller, whose calls of sellers are counted. */
+  readonly caller: string
+  readonly signal: AbortSignal
+}
+
+export interface Ordered {
+  readonly kind: 'ordered'
+  readonly jobId: string
+  /** The receipt; none where the outcome of the payment is not known yet, or nothing was paid. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export class JobOrders {
+  readonly #options: JobOrdersOptions
+
+  constructor(options: JobOrdersOptions) {
+    this.#options = options
+    options.payments.onSettled(JOBS_SCOPE, (transaction, payment) => this.#makeJob(transaction, payment))
+  }
+
+  /** @throws ApiError plan_invalid, quote_unavailable, idempotency_conflict, spend_limit_exceeded */
+  async order(request: JobRequest, ordering: Ordering): Promise<Ordered | Challenged> {
+    const { payments } = this.#options
+    const presented = payments.presentedIn(ordering.headers)
+    if (!presented) return this.#ask(request, ordering)
+    const before = await this.#repeated(presented, request, ['settled'])
+    if (before) return before
+    const terms = unsealed(presented.method.metaIn?.(presented.credential) ?? {}, request)
+    return terms
+      ? this.#pay(presented, request, terms, ordering)
+      : this.#payUnsealed(presented, request, ordering)
+  }
+
+  /** Writes no row. */
+  async #ask(request: JobRequest, ordering: Ordering, refused?: Challenged): Promise<Ordered | Challenged> {
+    const terms = await this.#quoted(request, ordering)
+    if (BigInt(terms.totalAmountUnits) === 0n) return this.#orderFree(request, terms, ordering)
+    const challenged = await this.#options.payments.challenge(this.#wanted(request, terms, ordering))
+    return refused ? { ...challenged, body: refused.body, contentType: refused.contentType } : challenged
+  }
+
+  /** A payment that seals no quote is one of a protocol that seals nothing: the price is that of now. */
+  async #payUnsealed(
+    presented: PresentedPayment,
+    request: JobRequest,
+    ordering: Ordering,
+  ): Promise<Ordered | Challenged> {
+    const terms = await this.#quoted(request, ordering)
+    return BigInt(terms.totalAmountUnits) === 0n
+      ? this.#orderFree(request, terms, ordering)
+      : this.#pay(presented, request, terms, ordering)
+  }
+
+  async #pay(
+    presented: PresentedPayment,
+    request: JobRequest,
+    terms: JobTerms,
+    ordering: Ordering,
+  ): Promise<Ordered | Challenged> {
+    const { payments } = this.#options
+    this.#assertWithinLimits(request, terms)
+    const wanted = this.#wanted(request, terms, ordering)
+    try {
+      const admission = await payments.begin(presented, wanted)
+      if (admission.kind === 'admitted') throw new TypeError('a job is paid for')
+      if (admission.kind === 'challenged') return await this.#ask(request, ordering, admission)
+      const taken = await admission.payment.settle()
+      if (taken.kind === 'challenged') return await this.#ask(request, ordering)
+      this.#options.made()
+      return orderedAs(await this.#jobOf(admission.payment.id), taken.headers)
+    } catch (error) {
+      if (error instanceof KeyTakenError) return orderedAs(this.#sameJob(error.found, request))
+      const isUnknown = error instanceof ApiError && error.code === 'settlement_pending'
+      const pending = isUnknown ? await this.#repeated(presented, request, ['claimed', 'sending', 'settled']) : null
+      if (!pending) throw error
+      return pending
+    }
+  }
+
+  /** What the same credential has ordered before. */
+  async #repeated(
+    presented: PresentedPayment,
+    request: JobRequest,
+    states: readonly PaymentState[],
+  ): Promise<Ordered | null> {
+    const { app, payments } = this.#options
+    const payment = await payments.find(presented, paidRequestOf(request))
+    if (!payment || !states.includes(payment.state)) return null
+    const jobId = await findJobOfPayment(app, payment.id)
+    if (jobId === null) return null
+    return orderedAs(jobId, payment.receipt === null ? {} : presented.method.receiptHeaders(payment.receipt))
+  }
+
+  /** A plan that costs nothing still has an owner. */
+  async #orderFree(
+    request: JobRequest,
+    terms: JobTerms,
+    { headers }: Ordering,
+  ): Promise<Ordered | Challenged> {
+    const { app, proofs, clock, made } = this.#options
+    const proved = await proofs.prove(headers, paidRequestOf(request))
+    if (proved.kind === 'challenged') return proved
+    const { plan, idempotencyKey } = request
+    try {
+      const order = {
+        ...{ payer: proved.payer, idempotencyKey, plan, quote: terms, charge: null },
+        ...{ jobId: randomUUID(), nowMs: clock.now() },
+      }
+      const { jobId } = await app.transaction().execute((transaction) => createJob(transaction, order))
+      made()
+      return orderedAs(jobId)
+    } catch (error) {
+      if (error instanceof IdempotencyConflictError) throw new ApiError('idempotency_conflict')
+      throw error
+    }
+  }
+
+  /** In the transaction that settles its payment. */
+  async #makeJob(transaction: AppDatabase, payment: Payment): Promise<void> {
+    const order = await takeOrder(transaction, payment.id)
+    if (!order) return
+    const { jobId, payer, idempotencyKey, plan, terms, tokenDecimals } = order
+    const { id: paymentId, chainId, currency: token, amount, method } = payment
+    await createJob(transaction, {
+      ...{ jobId, payer, idempotencyKey, quote: terms, nowMs: this.#options.clock.now() },
+      plan: readPlan(JSON.parse(plan)),
+      charge: {
+        ...{ paymentId, chainId, token, tokenDecimals, amount },
+        method: method.endsWith('/session') ? 'session' : 'charge',
+      },
+    })
+  }
+
+  async #quoted(request: JobRequest, { caller, signal }: Ordering): Promise<JobTerms> {
+    const quote = await this.#options.quotes.quote(request.plan, caller, signal)
+    const { currency, decimals, costMultiplier, totalAmountUnits } = quote
+    const nodes = quote.nodes.map(({ nodeId, amountUnits }) => ({ nodeId, amountUnits }))
+    const terms = { currency, decimals, costMultiplier, totalAmountUnits, nodes }
+    this.#assertWithinLimits(request, terms)
+    return terms
+  }
+
+  /** @throws ApiError spend_limit_exceeded */
+  #assertWithinLimits({ limits }: JobRequest, terms: JobTerms): void {
+    const { costMax } = this.#options
+    const total = BigInt(terms.totalAmountUnits)
+    const exceeded = [...limits, ...(costMax === null ? [] : [costMax])].find(
+      (limit) => total > unitsIn(limit, terms.decimals),
+    )
+    if (exceeded !== undefined)
+      throw new ApiError(
+        'spend_limit_exceeded',
+        `The job costs ${totalOf(terms)} ${terms.currency}, above the limit of ${exceeded}. Nothing was paid.`,
+      )
+  }
+
+  #wanted(request: JobRequest, terms: JobTerms, { headers }: Ordering): Wanted {
+    const accept = headers['accept-payment']
+    return {
+      ...paidRequestOf(request),
+      ...{ scope: JOBS_SCOPE, units: 1, dollars: totalOf(terms), meta: sealed(terms, request) },
+      accept: Array.isArray(accept) ? accept[0] : accept,
+      claimed: (transaction, payment) => this.#claim(transaction, payment, request, terms),
+    }
+  }
+
+  /** In the transaction that claims the payment. @throws KeyTakenError */
+  async #claim(
+    transaction: AppDatabase,
+    { id: paymentId, payer, method, currency }: Payment,
+    { idempotencyKey, planHash, plan }: JobRequest,
+    terms: JobTerms,
+  ): Promise<void> {
+    const found = await claimOrder(transaction, {
+      ...{ paymentId, payer, idempotencyKey, planHash, terms },
+      jobId: randomUUID(),
+      plan: canonicalJson(plan),
+      tokenDecimals: this.#options.payments.decimalsOf(method, currency),
+    })
+    if (found) throw new KeyTakenError(found)
+  }
+
+  /** @throws ApiError idempotency_conflict */
+  #sameJob({ jobId, planHash }: FoundJob, request: JobRequest): string {
+    if (planHash !== request.planHash) throw new ApiError('idempotency_conflict')
+    return jobId
+  }
+
+  async #jobOf(paymentId: string): Promise<string> {
+    const jobId = await findJobOfPayment(this.#options.app, paymentId)
+    if (jobId === null) throw new TypeError('a payment of jobs has made one')
+    return jobId
+  }
+}
+
+const orderedAs = (jobId: string, headers: Ordered['headers'] = {}): Ordered => ({
+  ...{ kind: 'ordered', jobId, headers },
+})
+
+/** What a payment is bound to: the same by either door, whatever the body's letters. */
+const paidRequestOf = ({ idempotencyKey, planHash }: JobRequest) => ({
+  ...{ method: 'POST', url: '/v1/jobs', body: { idempotencyKey, planHash } },
+})
+
+/** Rounded down: a limit is never more than it says. */
+function unitsIn(limit: string, decimals: number): bigint {
+  const [whole = '0', fraction = ''] = limit.split('.')
+  return BigInt(`${whole}${fraction.slice(0, decimals).padEnd(decimals, '0')}`)
+}
+
+/** The payer's key has an order or a job already: nothing is paid. */
+class KeyTakenError extends failure('KeyTakenError', 'idempotency_conflict', 'stop') {
+  readonly found: FoundJob
+
+  constructor(found: FoundJob) {
+    super('the key has a job already')
+    this.found = found
+  }
+}

@@ -1,0 +1,76 @@
+/** A job request from outside: a plan, a key that makes it once, and what it may cost at most. */
+import { Compile } from 'typebox/compile'
+import { ApiError } from '#http/errors.ts'
+import { problemsOf } from '#http/request/json.ts'
+import * as s from '#http/schema.ts'
+import { isRecord } from '#primitives.ts'
+import { canonicalHash, NotCanonicalError } from '../plan/canonicalJson.ts'
+import { planInvalid } from '../plan/checkPlan.ts'
+import { type Plan, planRequestSchema } from '../plan/plan.ts'
+import { readPlan } from '../plan/readPlan.ts'
+
+export const KEY_CHARACTERS_MIN = 8
+export const KEY_CHARACTERS_MAX = 200
+
+const spendLimit = s.text({
+  pattern: '^[0-9]{1,9}(\\.[0-9]{1,18})?$',
+  description: 'In the currency of quotes. A job that costs more is refused, and nothing is paid.',
+  examples: ['0.25'],
+})
+
+export const idempotencyKeySchema = s.text({
+  minLength: KEY_CHARACTERS_MIN,
+  maxLength: KEY_CHARACTERS_MAX,
+  pattern: '^[\\x21-\\x7e]+$',
+  description:
+    'One plan of one payer for good. Keep it when you repeat a request: another key is another job.',
+})
+
+export const spendLimits = { max_spend: s.optional(spendLimit), approved_total: s.optional(spendLimit) }
+
+export const jobRequestSchema = s.named('JobRequest', {
+  idempotencyKey: idempotencyKeySchema,
+  plan: planRequestSchema,
+  ...spendLimits,
+})
+
+/** The members beside the plan, which its own reader reads. */
+const besidePlan = s.object({ idempotencyKey: idempotencyKeySchema, ...spendLimits })
+const check = Compile(besidePlan)
+
+export interface JobRequest {
+  readonly idempotencyKey: string
+  readonly plan: Plan
+  /** SHA-256 of the plan, in hex. */
+  readonly planHash: string
+  /** Decimal texts, each of which the price must not exceed. */
+  readonly limits: readonly string[]
+}
+
+/** As REST takes it. @throws ApiError body_invalid, plan_invalid */
+export function readJobRequest(body: unknown): JobRequest {
+  if (!isRecord(body)) throw new ApiError('body_invalid', 'Not valid: the body is no object.')
+  const { plan, ...beside } = body
+  return jobRequestOf(beside, readPlan(plan), ['body'])
+}
+
+/** @param at where the members stand, for what is told of them */
+export function jobRequestOf(beside: unknown, plan: Plan, at: readonly string[]): JobRequest {
+  if (!check.Check(beside)) {
+    const details = check.Errors(beside).flatMap((found) => problemsOf(found, at))
+    throw new ApiError('body_invalid', `Not valid: ${details[0]?.path.join('.')}: ${details[0]?.message}.`, {
+      details,
+    })
+  }
+  const { idempotencyKey, max_spend: maxSpend, approved_total: approved } = beside
+  return { idempotencyKey, plan, planHash: hashOf(plan), limits: [maxSpend ?? [], approved ?? []].flat() }
+}
+
+function hashOf(plan: Plan): string {
+  try {
+    return canonicalHash(plan)
+  } catch (error) {
+    if (!(error instanceof NotCanonicalError)) throw error
+    throw planInvalid([{ path: ['body', 'nodes'], message: error.message }])
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * Who asks, where nothing is to be paid: a charge of zero, which the payer's account signs and which
+ * moves no money. A proof is bound to one request and holds once.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import { Errors } from 'mppx'
+import { Mppx, tempo } from 'mppx/server'
+import { createClient, type Transport } from 'viem'
+import { tempo as tempoChain } from 'viem/chains'
+import type { Challenged } from '#http/request/access.ts'
+import { isRecord } from '#primitives.ts'
+import type { AppDatabase } from '#rows/database.ts'
+import { useProof } from '#rows/payments/proofs.ts'
+import { challengeOf } from './challengeOf.ts'
+import { challengesIn, mppCredentialIn, mppPaymentIn, refusal } from './methods/mpp.ts'
+import { PaymentRefusedError } from './methods/PaymentMethod.ts'
+import { type PaidRequest, requestDigest } from './requestDigest.ts'
+
+export interface PayerProofsOptions {
+  readonly app: AppDatabase
+  readonly realm: string
+  /** The newest first; challenges of the others are taken still. Each has 32 bytes at least. */
+  readonly keys: readonly Uint8Array[]
+  readonly chainId: number
+  readonly recipient: `0x${string}`
+  readonly currency: `0x${string}`
+  readonly transport: Transport
+}
+
+/** The account that asks, or what it is asked to sign. */
+export type Proved = { readonly kind: 'proved'; readonly payer: `0x${string}` } | Challenged
+
+type Seller = ReturnType<typeof openSeller>
+
+export class PayerProofs {
+  readonly #options: PayerProofsOptions
+  readonly #sellers: readonly Seller[]
+
+  constructor(options: PayerProofsOptions) {
+    this.#options = options
+    this.#sellers = options.keys.map((key) => openSeller(options, key))
+  }
+
+  /** Which account asks. @throws ApiError request_invalid for two credentials */
+  async prove(headers: IncomingHttpHeaders, request: PaidRequest): Promise<Proved> {
+    const presented = mppPaymentIn(headers)
+    if (!presented) return this.#challenge(request)
+    try {
+      return { kind: 'proved', payer: await this.#payerOf(presented.credential, request) }
+    } catch (error) {
+      if (!(error instanceof PaymentRefusedError)) throw error
+      return this.#challenge(request, error.problem)
+    }
+  }
+
+  async #challenge(request: PaidRequest, problem?: PaymentRefusedError['problem']): Promise<Challenged> {
+    const [seller] = this.#sellers
+    if (!seller) throw new TypeError('a seller has a key')
+    const { realm } = this.#options
+    const asked = new Request(new URL(request.url, `http://${realm}`), {
+      headers: { accept: 'application/json' },
+    })
+    const answered = await seller.compose(['tempo/charge', this.#termsOf(request)])(asked)
+    if (answered.status !== 402) throw new TypeError('a request without a proof is challenged')
+    const { challenge } = answered
+    const challenged = challengeOf(
+      [
+        {
+          headers: { 'www-authenticate': challengesIn(challenge.headers) },
+          body: await challenge.text(),
+          contentType: challenge.headers.get('content-type') ?? 'application/problem+json',
+        },
+      ],
+      problem,
+    )
+    if (!challenged) throw new TypeError('there is a challenge')
+    return challenged
+  }
+
+  /** @throws PaymentRefusedError */
+  async #payerOf(text: string, request: PaidRequest): Promise<`0x${string}`> {
+    const { app, realm } = this.#options
+    const credential = mppCredentialIn(text)
+    const { meta, description: _, ...terms } = this.#termsOf(request)
+    const validation = await this.#withSeller((seller) =>
+      seller.validateCredential(credential, { request: terms, meta, realm }),
+    ).catch((cause: unknown) => {
+      throw refusal(cause)
+    })
+    const sender = isRecord(validation.details) ? validation.details['sender'] : undefined
+    if (typeof sender !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(sender))
+      throw refusal(new Error('nobody is proved'))
+    if (!(await useProof(app, credential.challenge.id)))
+      throw refusal(new Errors.VerificationFailedError({ reason: 'the proof was used before' }))
+    return `0x${sender.slice(2).toLowerCase()}`
+  }
+
+  #termsOf(request: PaidRequest) {
+    const { realm, chainId, recipient, currency } = this.#options
+    return {
+      ...{ amount: '0', currency, decimals: 6, chainId, recipient },
+      description: 'proves an account, and moves no money',
+      meta: { proves: requestDigest(realm, request).toString('base64url') },
+    }
+  }
+
+  /** The one that made the challenge; the newest where none did. */
+  async #withSeller<Result>(work: (seller: Seller) => Promise<Result>): Promise<Result> {
+    let first: unknown
+    for (const seller of this.#sellers) {
+      try {
+        return await work(seller)
+      } catch (error) {
+        first ??= error
+        if (!(error instanceof Errors.InvalidChallengeError)) throw error
+      }
+    }
+    throw first
+  }
+}
+
+function openSeller({ realm, chainId, recipient, currency, transport }: PayerProofsOptions, key: Uint8Array) {
+  const client = createClient({ chain: { ...tempoChain, id: chainId }, transport })
+  return Mppx.create({
+    realm,
+    secretKey: Buffer.from(key).toString('hex'),
+    methods: [tempo.charge({ currency, recipient, chainId, getClient: () => client })],
+  })
+}
