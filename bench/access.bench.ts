@@ -13,6 +13,7 @@ import { hash } from '#primitives.ts'
 import { makeDefaults } from '#rows/access/defaults.ts'
 import { insertKey } from '#rows/access/keys.ts'
 import { appDatabase } from '#rows/database.ts'
+import { postgresLeases } from '#rows/leases.ts'
 import { openSecrets } from '#rows/secrets.ts'
 import { openChain } from '#store/ledger/ledger.ts'
 import { migrateApp, migrateChain } from '#store/maintain/migrate.ts'
@@ -109,7 +110,7 @@ async function compare(open: string, guarded: string, rich: string, poor: string
 
 async function prepare(postgres: Postgres): Promise<void> {
   await migrateApp(postgres)
-  await migrateChain(postgres, chainId)
+  await migrateChain(postgres, chainId, { leases: postgresLeases(postgres) })
   const identity = { chainId, genesisHash: hash(`0x${'00'.repeat(32)}`), startBlock: 0 }
   await openChain(postgres, { ...identity, headerRule: 'ethereum' }, blocks, 1n)
   const tables = ['blocks', 'txs', 'logs', 'token_transfers', 'raw'] as const

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { openDataDir } from '#local/engines/dataDir.ts'
 import { startPostgres } from '#local/engines/postgres/postgres.ts'
 import { hash } from '#primitives.ts'
+import { postgresLeases } from '#rows/leases.ts'
 import { readLane } from '#store/ledger/lane.ts'
 import { openChain, readChainIdentity } from '#store/ledger/ledger.ts'
 import { createHeadPartitions } from '#store/ledger/partitions.ts'
@@ -73,7 +74,7 @@ export async function benchLists(): Promise<Line[]> {
 
 async function prepareChain(postgres: Postgres, schema: string): Promise<void> {
   await migrateApp(postgres)
-  await migrateChain(postgres, chainId)
+  await migrateChain(postgres, chainId, { leases: postgresLeases(postgres) })
   if (await readChainIdentity(postgres, chainId)) return
   const begun = performance.now()
   const identity = { chainId, genesisHash: hash(`0x${'00'.repeat(32)}`), startBlock: 0 }

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { openDataDir } from '#local/engines/dataDir.ts'
 import { startPostgres } from '#local/engines/postgres/postgres.ts'
 import { hash } from '#primitives.ts'
+import { postgresLeases } from '#rows/leases.ts'
 import { extendCoverage } from '#store/ledger/lane.ts'
 import { openChain } from '#store/ledger/ledger.ts'
 import { createHeadPartitions, headPartitionEnd } from '#store/ledger/partitions.ts'
@@ -56,7 +57,7 @@ const lineOf = (held: number, full: Sealed, empty: Sealed): Line => ({
 
 async function prepare(postgres: Postgres): Promise<void> {
   await migrateApp(postgres)
-  await migrateChain(postgres, chainId)
+  await migrateChain(postgres, chainId, { leases: postgresLeases(postgres) })
   const identity = { chainId, genesisHash: hash(`0x${'00'.repeat(32)}`), startBlock: 0 }
   await openChain(postgres, { ...identity, headerRule: 'ethereum' }, 0, 1n)
   const { rows: indexes } = await postgres.pool.query<{ name: string }>(

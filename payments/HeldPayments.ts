@@ -18,16 +18,16 @@ export class HeldPayments {
     this.#clock = clock
   }
 
-  /** True once nobody works on the payment of the challenge; false where that takes too long. */
-  released(challengeId: string): Promise<boolean> {
-    const known = this.#watched.get(challengeId)
+  /** True once nobody works on the payment; false where that takes too long. */
+  released(identity: string): Promise<boolean> {
+    const known = this.#watched.get(identity)
     if (known) return known
-    const watching = this.#watch(challengeId).finally(() => this.#watched.delete(challengeId))
-    this.#watched.set(challengeId, watching)
+    const watching = this.#watch(identity).finally(() => this.#watched.delete(identity))
+    this.#watched.set(identity, watching)
     return watching
   }
 
-  async #watch(challengeId: string): Promise<boolean> {
+  async #watch(identity: string): Promise<boolean> {
     const untilMs = this.#clock.monotonic() + WAIT_MS
     for (
       let stepMs = STEP_MS;
@@ -35,7 +35,7 @@ export class HeldPayments {
       stepMs = Math.min(2 * stepMs, STEP_MS_MAX)
     ) {
       await this.#clock.sleep(stepMs)
-      const payment = await findPayment(this.#app, { challengeId })
+      const payment = await findPayment(this.#app, { identity })
       if (!payment?.isHeld || payment.isAnswered) return true
     }
     return false

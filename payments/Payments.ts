@@ -1,19 +1,19 @@
 /**
  * What callers pay for their requests. A credential is checked, claimed by a row, spent once the
  * answer is there, and its settlement, receipt and entries are one transaction. What became of it is
- * asked of the chain where it is unknown, and until then no other payment is asked for.
+ * asked of its method where it is unknown, and until then no other payment is asked for.
  */
-import { timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import { messageOf } from '#errors.ts'
 import { ApiError } from '#http/errors.ts'
 import type { Admission, Challenged, RequestPayment } from '#http/request/access.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import {
+  type Alongside,
   answerPayment,
   beginSending,
-  claimPayment,
+  type CheckedPayment,
   failPayment,
-  findPayment,
   letGo,
   listUnknown,
   type Payment,
@@ -24,27 +24,19 @@ import {
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
+import { acceptedOf } from './acceptPayment.ts'
+import { Claims, HOLD_MS, settlementPending } from './Claims.ts'
+import { challengeOf } from './challengeOf.ts'
 import { HeldPayments } from './HeldPayments.ts'
-import { amountOf } from './price.ts'
+import { mppPaymentIn } from './methods/mpp.ts'
+import { type Outcome, type PaymentMethod, PaymentRefusedError, type Price } from './methods/PaymentMethod.ts'
 import { type PaidRequest, requestDigest } from './requestDigest.ts'
-import {
-  ChargeRefusedError,
-  type CheckedCharge,
-  type Currency,
-  identityOf,
-  type Outcome,
-  type Price,
-  type TempoCharges,
-} from './tempoCharges.ts'
 
 export interface PaymentsOptions {
   readonly app: AppDatabase
-  readonly charges: Pick<TempoCharges, 'challenge' | 'check' | 'send' | 'outcome'>
   readonly realm: string
-  readonly chainId: number
-  readonly recipient: `0x${string}`
-  /** Those that are settled in now. */
-  readonly currencies: () => readonly Currency[]
+  /** In the order in which they are offered. */
+  readonly methods: readonly PaymentMethod[]
   /** Dollars a unit, by scope. */
   readonly prices: Readonly<Record<string, string>>
   readonly clock: Clock
@@ -53,76 +45,123 @@ export interface PaymentsOptions {
 
 /** A request that may be paid for. */
 export interface Wanted extends PaidRequest {
+  /** What is sold: the account of its revenue. */
   readonly scope: string
   /** What it counts as. */
   readonly units: number
+  /** Price of a unit, where the request has one of its own. Default: that of the scope. */
+  readonly dollars?: string
+  /** What else the payment is bound to, by name. */
+  readonly meta?: Readonly<Record<string, string>>
   /** Accept-Payment. */
   readonly accept: string | undefined
+  /** In the transaction that claims its payment. */
+  readonly claimed?: Alongside
 }
 
-/** Longer than any request may last. */
-const HOLD_MS = 120_000
-/** A repeat waits so often for another that works on the same payment. */
-const WAITS_MAX = 5
-const RETRY_SECONDS = 5
+/** A payment that came with a request. */
+export interface PresentedPayment {
+  readonly method: PaymentMethod
+  readonly credential: string
+}
+
 /** Between two looks of the reconciler, and before it asks about the same payment again. */
 const RECONCILE_MS = 5_000
 const RECONCILED_MAX = 100
 
+/** One credential for one request. */
+interface Paying extends PresentedPayment {
+  readonly wanted: Wanted
+  readonly price: Price
+  readonly payment: Payment
+  /** The row says the same where another request has checked it. */
+  readonly checked: CheckedPayment
+}
+
 export class Payments {
   readonly #options: PaymentsOptions
   readonly #held: HeldPayments
+  readonly #alongside = new Map<string, Alongside>()
 
   constructor(options: PaymentsOptions) {
     this.#options = options
     this.#held = new HeldPayments(options.app, options.clock)
   }
 
-  /** Whether requests of the scope are sold. */
-  sells(scope: string): boolean {
-    const dollars = Object.hasOwn(this.#options.prices, scope) ? this.#options.prices[scope] : undefined
-    return dollars !== undefined && Number(dollars) > 0 && this.#options.currencies().length > 0
+  /** What else is written in the transaction that settles a payment of the scope, whoever finds it out. */
+  onSettled(scope: string, alongside: Alongside): void {
+    this.#alongside.set(scope, alongside)
   }
 
-  /** What a unit of the scope costs in each currency, for documents. */
+  /** Whether anything can be paid now. */
+  get isOpen(): boolean {
+    return this.#options.methods.some((method) => method.offersOf('1').length > 0)
+  }
+
+  /** Whether requests of the scope are sold. */
+  sells(scope: string): boolean {
+    return Number(this.#priceOf(scope) ?? 0) > 0 && this.isOpen
+  }
+
+  /** What a unit of the scope costs by each method, for documents. */
   offersOf(scope: string) {
-    const { prices } = this.#options
-    const dollars = this.sells(scope) ? prices[scope] : undefined
+    const dollars = this.sells(scope) ? this.#priceOf(scope) : undefined
     return dollars === undefined
       ? []
-      : this.#options.currencies().map(({ address: currency, decimals }) => ({
-          ...{ intent: 'charge', method: 'tempo', currency },
-          amount: `${amountOf(dollars, 1, decimals)}`,
-          description: `a unit of ${scope} beyond the quota`,
-        }))
+      : this.#options.methods
+          .flatMap((method) => method.offersOf(dollars))
+          .map((offer) => ({ ...offer, description: `a unit of ${scope} beyond the quota` }))
+  }
+
+  /**
+   * The payment in a request; undefined for none.
+   * @throws ApiError for two, and for one by a method that is not offered
+   */
+  presentedIn(headers: IncomingHttpHeaders): PresentedPayment | undefined {
+    const found = this.#options.methods.flatMap((method) => {
+      const credential = method.presentedIn(headers)
+      return credential === null ? [] : [{ method, credential }]
+    })
+    if (found.length > 1) throw new ApiError('request_invalid', 'A request carries one payment.')
+    if (found.length === 0 && mppPaymentIn(headers))
+      throw new ApiError('request_invalid', 'Payments by this method are not taken here.')
+    return found[0]
   }
 
   /** Writes no row. */
   async challenge(wanted: Wanted, problem?: Readonly<Record<string, unknown>> | null): Promise<Challenged> {
-    const { charges } = this.#options
-    const challenge = await charges.challenge(this.#priceOf(wanted), wanted.url, wanted.accept)
-    return { kind: 'challenged', ...challenge, ...(problem && { body: JSON.stringify(problem) }) }
+    const price = this.#askedFor(wanted)
+    const accepted = acceptedOf(this.#options.methods, wanted.accept)
+    const challenges = await Promise.all(accepted.map((method) => method.challenge(price, wanted.url)))
+    const challenged = challengeOf(
+      challenges.filter((challenge) => challenge !== null),
+      problem,
+    )
+    if (!challenged) throw new ApiError('payment_required')
+    return challenged
   }
 
   /**
    * Claims the payment of a request, or finds the one that it has claimed before.
    * @throws ApiError payment_used, settlement_pending
    */
-  async begin(authorization: string, wanted: Wanted): Promise<Admission> {
-    const { charges, clock } = this.#options
-    const price = this.#priceOf(wanted)
-    const claims = new Claims(this.#options, this.#held, wanted.scope, price)
-    const identity = identityOf(authorization)
+  async begin({ method, credential }: PresentedPayment, wanted: Wanted): Promise<Admission> {
+    const { app, clock } = this.#options
+    const price = this.#askedFor(wanted)
+    const terms = { requestDigest: price.digest, scope: wanted.scope, method: method.name }
+    const claims = new Claims({ app, held: this.#held, terms })
+    const paying = (payment: Payment, checked: CheckedPayment = payment) =>
+      this.#paid({ method, credential, wanted, price, payment, checked })
+    const identity = method.identityOf(credential)
     const known = identity && (await claims.reopen(identity))
     if (known === 'failed') return this.challenge(wanted)
-    if (known) return this.#paying(known, authorization, price, wanted)
+    if (known) return paying(known)
     try {
-      const charge = await charges.check(authorization, price)
-      const claimed = await claims.claim(charge, clock.now())
-      if (claimed === 'failed') return await this.challenge(wanted)
-      return this.#paying(claimed, authorization, price, wanted, charge)
+      const checked = await method.check(credential, price)
+      const claimed = await claims.claim(checked, clock.now(), wanted.claimed)
+      return claimed === 'failed' ? await this.challenge(wanted) : paying(claimed, checked)
     } catch (error) {
-      if (!(error instanceof ChargeRefusedError)) throw error
+      if (!(error instanceof PaymentRefusedError)) throw error
       return this.challenge(wanted, error.problem)
     }
   }
@@ -140,17 +179,19 @@ export class Payments {
     })
   }
 
-  /** One look at each payment whose outcome is unknown. */
+  /** One look at each payment whose outcome is unknown and whose method is one of those here. */
   async reconcile(): Promise<void> {
-    const { app, charges, log } = this.#options
-    for (const { id } of await listUnknown(app, RECONCILED_MAX)) {
+    const { app, methods, log } = this.#options
+    const names = methods.map(({ name }) => name)
+    for (const { id } of await listUnknown(app, names, RECONCILED_MAX)) {
       const payment = await takePayment(app, id, HOLD_MS)
       if (!payment) continue
       if (payment.state === 'claimed') {
         await releaseClaim(app, payment)
         continue
       }
-      const outcome = await charges.outcome({ ...payment, txHash: hexOf(payment.txHash) })
+      const method = methods.find(({ name }) => name === payment.method)
+      const outcome = (await method?.outcome(payment)) ?? { kind: 'unknown' }
       await this.#keep(payment, outcome)
       if (outcome.kind === 'unknown') await letGo(app, payment, RECONCILE_MS)
       // Its answer waits for its payer.
@@ -159,33 +200,29 @@ export class Payments {
     }
   }
 
-  #priceOf({ scope, units, ...request }: Wanted): Price {
-    const { realm, currencies, prices } = this.#options
-    const dollars = prices[scope]
-    if (dollars === undefined) throw new TypeError(`${scope} is not sold`)
-    return {
-      digest: requestDigest(realm, request),
-      amounts: currencies().map((currency) => ({
-        currency,
-        amount: amountOf(dollars, units, currency.decimals),
-      })),
-      description: `${units} of ${scope}`,
-    }
+  #priceOf(scope: string): string | undefined {
+    const { prices } = this.#options
+    return Object.hasOwn(prices, scope) ? prices[scope] : undefined
   }
 
-  #paying(
-    payment: Payment,
-    authorization: string,
-    price: Price,
-    wanted: Wanted,
-    charge: CheckedCharge = chargeOf(payment, price),
-  ): Admission {
+  #askedFor({ scope, units, dollars = this.#priceOf(scope), meta = {}, ...request }: Wanted): Price {
+    if (dollars === undefined) throw new TypeError(`${scope} is not sold`)
+    const digest = requestDigest(this.#options.realm, request)
+    return { digest, dollars, units, description: `${units} of ${scope}`, meta }
+  }
+
+  #paid(paying: Paying): Admission {
     const { app } = this.#options
+    const { payment, wanted, method } = paying
+    const settled = (receipt: string) =>
+      ({ kind: 'settled', headers: method.receiptHeaders(receipt) }) as const
     const ofRequest: RequestPayment = {
+      id: payment.id,
+      payer: payment.payer,
       settle: async () => {
         if (payment.receipt !== null) return settled(payment.receipt)
-        const outcome = await this.#send(payment, authorization, price, charge)
-        return outcome === 'failed' ? this.challenge(wanted) : settled(outcome)
+        const outcome = await this.#send(paying)
+        return outcome.kind === 'failed' ? this.challenge(wanted) : settled(outcome.receipt)
       },
       release: async () => {
         await releaseClaim(app, payment)
@@ -196,120 +233,31 @@ export class Payments {
     return { kind: 'paid', payment: ofRequest }
   }
 
-  /** The receipt. @throws ApiError settlement_pending */
-  async #send(
-    payment: Payment,
-    authorization: string,
-    price: Price,
-    charge: CheckedCharge,
-  ): Promise<string | 'failed'> {
-    const { app, charges, log } = this.#options
+  /** @throws ApiError settlement_pending */
+  async #send(paying: Paying): Promise<Exclude<Outcome, { kind: 'unknown' }>> {
+    const { app, log } = this.#options
+    const { method, credential, price, payment, checked } = paying
     // Another process went on with it, since this one took too long.
-    if (!(await beginSending(app, payment, HOLD_MS))) throw pending()
-    const found =
+    if (!(await beginSending(app, payment, HOLD_MS))) throw settlementPending()
+    const outcome =
       payment.state === 'sending'
-        ? await charges.outcome(charge)
-        : await charges.send(authorization, price, charge)
-    if (found === 'unsent') {
+        ? await method.outcome(payment)
+        : await method.send(credential, price, checked)
+    if (outcome === 'unsent') {
       await releaseClaim(app, payment, 'sending')
-      return 'failed'
+      return { kind: 'failed' }
     }
-    const outcome: Outcome = found
     await this.#keep(payment, outcome)
-    if (outcome.kind === 'settled') return outcome.receipt
-    if (outcome.kind === 'failed') return 'failed'
+    if (outcome.kind !== 'unknown') return outcome
     log.warn({ payment: payment.id }, 'the outcome of a payment is not known yet')
     await letGo(app, payment)
-    throw pending()
+    throw settlementPending()
   }
 
   async #keep(payment: Payment, outcome: Outcome): Promise<void> {
     const { app } = this.#options
-    if (outcome.kind === 'settled') await settlePayment(app, payment, outcome.receipt)
+    if (outcome.kind === 'settled')
+      await settlePayment(app, payment, outcome, this.#alongside.get(payment.scope))
     if (outcome.kind === 'failed') await failPayment(app, payment)
   }
 }
-
-/** The rows behind one request's payment. */
-class Claims {
-  readonly #options: PaymentsOptions
-  readonly #held: HeldPayments
-  readonly #scope: string
-  readonly #price: Price
-
-  constructor(options: PaymentsOptions, held: HeldPayments, scope: string, price: Price) {
-    this.#options = options
-    this.#held = held
-    this.#scope = scope
-    this.#price = price
-  }
-
-  /**
-   * The payment that the challenge has begun; null where there is none.
-   * @throws ApiError payment_used, settlement_pending
-   */
-  async reopen(
-    { challengeId, digest }: { readonly challengeId: string; readonly digest: Uint8Array },
-    txHash: string | null = null,
-  ): Promise<Payment | 'failed' | null> {
-    const { app } = this.#options
-    for (let waits = 0; waits < WAITS_MAX; waits++) {
-      const found = await findPayment(app, { challengeId, txHash })
-      if (!found) return null
-      const isSame =
-        timingSafeEqual(found.requestDigest, this.#price.digest) &&
-        timingSafeEqual(found.credentialDigest, digest)
-      if (!isSame || found.isAnswered) throw new ApiError('payment_used')
-      if (found.state === 'failed') return 'failed'
-      const taken = await takePayment(app, found.id, HOLD_MS)
-      if (taken) return taken
-      if (found.state === 'settled' && !found.isHeld) throw new ApiError('payment_used')
-      if (!(await this.#held.released(found.challengeId))) break
-    }
-    throw pending()
-  }
-
-  /** @throws ApiError payment_used, settlement_pending */
-  async claim(charge: CheckedCharge, nowMs: number): Promise<Payment | 'failed'> {
-    const { app, chainId, recipient } = this.#options
-    const { currency, ...terms } = charge
-    for (;;) {
-      const claimed = await claimPayment(
-        app,
-        {
-          ...terms,
-          ...{ requestDigest: this.#price.digest, scope: this.#scope, method: 'tempo/charge' },
-          ...{ chainId, recipient, currency: currency.address },
-        },
-        nowMs,
-        HOLD_MS,
-      )
-      if (claimed) return claimed
-      const { challengeId, credentialDigest: digest, txHash } = charge
-      const other = await this.reopen({ challengeId, digest }, txHash)
-      // Given back meanwhile: it is claimed anew.
-      if (other) return other
-    }
-  }
-}
-
-/** A payment that was begun by another request is told by its row. */
-function chargeOf(payment: Payment, { amounts }: Price): CheckedCharge {
-  const asked = amounts.find(({ currency: { address } }) => address === payment.currency)
-  return {
-    challengeId: payment.challengeId,
-    credentialDigest: payment.credentialDigest,
-    currency: asked?.currency ?? { address: hexOf(payment.currency), decimals: 0 },
-    amount: payment.amount,
-    payer: hexOf(payment.payer),
-    txHash: hexOf(payment.txHash),
-    validBeforeSeconds: payment.validBeforeSeconds,
-  }
-}
-
-const settled = (receipt: string) => ({ kind: 'settled', headers: { 'payment-receipt': receipt } }) as const
-
-const pending = (): ApiError =>
-  new ApiError('settlement_pending', undefined, { headers: { 'retry-after': `${RETRY_SECONDS}` } })
-
-const hexOf = (text: string): `0x${string}` => `0x${text.slice(2)}`

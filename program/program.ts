@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { contractCalls } from '#ingest/rpc/contractCalls.ts'
 import { replaceClickHouseViews, replacePostgresViews } from '#query/setup/replaceViews.ts'
+import { postgresLeases } from '#rows/leases.ts'
 import type { LeaseHolder } from '#runtime/lease.ts'
 import type { Clock, Runtime } from '#runtime/runtime.ts'
 import { adoptClickHouse } from '#store/clickhouse/adopt.ts'
@@ -169,14 +170,15 @@ async function migrateWhenFree(
   holder: LeaseHolder,
   clock: Clock,
 ): Promise<void> {
+  const writers = { leases: postgresLeases(postgres), holder }
   try {
-    return await migrateChain(postgres, chainId, holder)
+    return await migrateChain(postgres, chainId, writers)
   } catch (error) {
     if (!(error instanceof ChainWrittenError) || holder.conflictWith(error.holder) === null) throw error
     await clock.sleep(Math.min(error.expiresInMs, LEASE_MS_MAX))
   }
   try {
-    await migrateChain(postgres, chainId, holder)
+    await migrateChain(postgres, chainId, writers)
   } catch (error) {
     const conflict = error instanceof ChainWrittenError ? holder.conflictWith(error.holder) : null
     throw conflict ?? error
@@ -196,5 +198,5 @@ async function dropLostGeneration(reachable: ReachableChain, engines: Engines, l
     'the dev chain began anew: dropping the old one’s data',
   )
   await dropChain(engines.postgres, engines.clickhouse, chainId)
-  await migrateChain(engines.postgres, chainId)
+  await migrateChain(engines.postgres, chainId, { leases: postgresLeases(engines.postgres) })
 }

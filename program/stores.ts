@@ -96,8 +96,9 @@ export async function withChainLease<Result>(
   log: Logger,
   work: (lease: Lease) => Promise<Result>,
 ): Promise<Result> {
+  const leases = postgresLeases(engines.postgres)
   const lease = await acquireLease({
-    store: postgresLeases(engines.postgres),
+    store: leases,
     name: chainLease(chainId),
     holder,
     ttlMs: LEASE_MS,
@@ -106,7 +107,7 @@ export async function withChainLease<Result>(
     failpoint: visitListed(runtime.failpoint),
   })
   try {
-    await migrateChain(engines.postgres, chainId, holder)
+    await migrateChain(engines.postgres, chainId, { leases, holder })
     await migrateClickHouse(engines.clickhouse, chainId, { cluster: config.clickhouseCluster })
     return await work(lease)
   } finally {

@@ -4,11 +4,11 @@
  * lease commits nothing.
  */
 import { sql } from 'kysely'
-import type { LeaseGrant, LeaseStore } from '#runtime/lease.ts'
+import type { LeaseGrant, LeaseStore, LeaseWatch } from '#runtime/lease.ts'
 import type { Postgres } from '#store/postgres.ts'
 import { type AppDatabase, appDatabase, databaseNow, fromNow } from './database.ts'
 
-export function postgresLeases(postgres: Pick<Postgres, 'pool'>): LeaseStore {
+export function postgresLeases(postgres: Pick<Postgres, 'pool'>): LeaseStore & LeaseWatch {
   // On ingest's own connections: strangers who fill those of the rows must not cost a writer its lease.
   const app = appDatabase({ pool: postgres.pool })
   return {
@@ -21,6 +21,10 @@ export function postgresLeases(postgres: Pick<Postgres, 'pool'>): LeaseStore {
     },
     release: async (name, fence) => {
       await held(app, name, fence).set({ expires_at: databaseNow }).execute()
+    },
+    find: async (name) => {
+      const found = await known(app, name).where('expires_at', '>', databaseNow).executeTakeFirst()
+      return found ?? null
     },
   }
 }
@@ -55,12 +59,15 @@ async function acquire(
     .returning('fence')
     .executeTakeFirst()
   if (taken) return { granted: true, fence: BigInt(taken.fence) }
-  const other = await app
-    .selectFrom('app.leases')
-    .select(['holder', leftMs.as('left_ms')])
-    .where('name', '=', name)
-    .executeTakeFirst()
-  return { granted: false, holder: other?.holder ?? 'unknown', expiresInMs: other?.left_ms ?? 0 }
+  const other = await known(app, name).executeTakeFirst()
+  return { granted: false, ...(other ?? { holder: 'unknown', expiresInMs: 0 }) }
 }
 
-const leftMs = sql<number>`greatest(0, extract(epoch FROM expires_at - clock_timestamp()) * 1000)::int`
+const known = (app: AppDatabase, name: string) =>
+  app
+    .selectFrom('app.leases')
+    .select(['holder', leftMs.as('expiresInMs')])
+    .where('name', '=', name)
+
+/** Rounded up, so that a lease is free after it. */
+const leftMs = sql<number>`greatest(0, ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000))::int`

@@ -22,9 +22,20 @@ export interface LeaseStore {
   release(name: string, fence: bigint): Promise<void>
 }
 
+/** Looks at leases without taking them. */
+export interface LeaseWatch {
+  /** Null when it is free or expired. */
+  find(name: string): Promise<HeldLease | null>
+}
+
+export interface HeldLease {
+  readonly holder: string
+  readonly expiresInMs: number
+}
+
 export type LeaseGrant =
   | { readonly granted: true; readonly fence: bigint }
-  | { readonly granted: false; readonly holder: string; readonly expiresInMs: number }
+  | ({ readonly granted: false } & HeldLease)
 
 /** One process, to others that want the same lease. */
 export interface LeaseHolder {

@@ -14,7 +14,7 @@ import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
 import manifest from '#package.json' with { type: 'json' }
 import { readConfig } from '#program/config.ts'
 import { conditions } from '#program/parts/alarms/conditions.ts'
-import { chainTools } from '#program/parts/orchestrator/chainTools.ts'
+import { chainTools } from '#program/parts/orchestrator/ownEndpoints.ts'
 import { settings } from '#program/settings/table.ts'
 import { EXPORT_ROWS_MAX, ROWS_MAX } from '#query/limits.ts'
 import { relationsOf } from '#query/relations/views.ts'

@@ -13,7 +13,7 @@ import { addressGroup, isLoopback } from './clientAddress.ts'
 import { type Credential, credentialOf } from './credential.ts'
 import { cameThroughProxy, isFromForeignPage, refusalAtDoor } from './door.ts'
 import { overQuota, type Refused } from './overQuota.ts'
-import { type PaidRequests, paymentIn } from './paidRequests.ts'
+import type { PaidRequests } from './paidRequests.ts'
 import type { Quota, Quotas, Taken } from './Quotas.ts'
 import { everyScope } from './scopes.ts'
 import type { AccessSettings } from './settings.ts'
@@ -112,8 +112,8 @@ export class ServiceAccess implements Access {
     const counted = this.#quotasOf(caller, remoteAddress, rule)
     if (counted.length === 0) return admittedUncounted
     const sold = this.#soldAs(request, rule, units)
-    const credential = sold && paymentIn(request)
-    if (credential) return this.#paid(sold.begin, credential, remoteAddress)
+    const begin = sold?.presented()
+    if (begin) return this.#paid(begin, remoteAddress)
     const taken = quotas.take(counted, units)
     const facts = { caller, rule, units, sizes: settings.quotas }
     const admission = (of: Taken) =>
@@ -124,11 +124,7 @@ export class ServiceAccess implements Access {
   }
 
   /** Each look at a credential asks a node: what pays for nothing is taken so often, and no more. */
-  async #paid(
-    begin: (credential: string) => Promise<Admission>,
-    credential: string,
-    remoteAddress: string,
-  ): Promise<Admission> {
+  async #paid(begin: () => Promise<Admission>, remoteAddress: string): Promise<Admission> {
     const { quotas } = this.#options
     const suspicion = { subject: `unpaid:${addressGroup(remoteAddress)}`, limit: REFUSED_PAYMENTS_MAX }
     if (quotas.isSpent(suspicion)) throw tooManyRefused()
@@ -137,7 +133,7 @@ export class ServiceAccess implements Access {
       if (told.kind === 'challenged') await quotas.take([suspicion], 1)
       return told
     }
-    const admission = await counted(begin(credential))
+    const admission = await counted(begin())
     if (admission.kind !== 'paid') return admission
     const { payment } = admission
     // The answer was made, and the money had gone elsewhere meanwhile.
@@ -152,7 +148,11 @@ export class ServiceAccess implements Access {
     const wanted = { method, url, body, scope, units, accept: Array.isArray(accept) ? accept[0] : accept }
     return {
       challenge: () => payments.challenge(wanted),
-      begin: (credential: string) => payments.begin(credential, wanted),
+      /** Undefined where no payment came with it. @throws ApiError for two */
+      presented: () => {
+        const presented = payments.presentedIn(headers)
+        return presented && (() => payments.begin(presented, wanted))
+      },
     }
   }
 

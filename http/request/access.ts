@@ -140,6 +140,9 @@ export interface Challenged {
 
 /** The payment of one request. */
 export interface RequestPayment {
+  readonly id: string
+  /** Lowercase address of the account that pays. */
+  readonly payer: string
   /** Before the first byte of the answer leaves; the headers go with it. @throws ApiError */
   settle(): Promise<
     { readonly kind: 'settled'; readonly headers: Readonly<Record<string, string>> } | Challenged

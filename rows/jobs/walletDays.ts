@@ -35,7 +35,8 @@ export async function moveBudget(
   for (const [kind, subject] of places) {
     const row = await transaction
       .insertInto('app.wallet_days')
-      .values({ kind, subject, day, units })
+      // What is taken away was there, so the row is.
+      .values({ kind, subject, day, units: units > 0n ? units : 0n })
       .onConflict((conflict) =>
         conflict
           .columns(['day', 'kind', 'subject'])

@@ -17,16 +17,12 @@ import { addEntries, type Entry } from './ledger.ts'
  */
 export type PaymentState = 'claimed' | 'sending' | 'settled' | 'failed'
 
-/** What one payment is. */
-export interface PaymentTerms {
-  readonly challengeId: string
-  /** SHA-256 of the request that it pays for. */
-  readonly requestDigest: Uint8Array
+/** A credential that could be spent now, as its method read it. */
+export interface CheckedPayment {
+  /** The challenge or nonce that it spends: no other payment has it, ever. */
+  readonly identity: string
   /** SHA-256 of the credential, which itself is stored nowhere. */
   readonly credentialDigest: Uint8Array
-  readonly scope: string
-  /** Such as `tempo/charge`. */
-  readonly method: string
   readonly chainId: number
   /** Lowercase address. */
   readonly currency: string
@@ -34,9 +30,19 @@ export interface PaymentTerms {
   readonly amount: bigint
   readonly recipient: string
   readonly payer: string
-  readonly txHash: string
-  /** Unix seconds; the transaction cannot be mined from then on. */
+  /** Null until it is known. */
+  readonly txHash: string | null
+  /** Unix seconds; it cannot be mined from then on. */
   readonly validBeforeSeconds: number
+}
+
+/** What one payment is. */
+export interface PaymentTerms extends CheckedPayment {
+  /** SHA-256 of the request that it pays for. */
+  readonly requestDigest: Uint8Array
+  readonly scope: string
+  /** Which of the methods tells its outcome, such as `tempo/charge`. */
+  readonly method: string
 }
 
 export interface Payment extends PaymentTerms {
@@ -55,8 +61,29 @@ export interface Payment extends PaymentTerms {
 /** The row, as the process that holds it names it. */
 export type HeldPayment = Pick<Payment, 'id' | 'attempt'>
 
-/** Null where its challenge, credential or transaction has a row already. */
+/** What else becomes true together with a payment. */
+export type Alongside = (transaction: AppDatabase, payment: Payment) => Promise<void>
+
+/**
+ * Null where its challenge, credential or transaction has a row already.
+ * @param alongside in the same transaction
+ */
 export async function claimPayment(
+  app: AppDatabase,
+  terms: PaymentTerms,
+  nowMs: number,
+  holdMs: number,
+  alongside?: Alongside,
+): Promise<Payment | null> {
+  if (!alongside) return insertPayment(app, terms, nowMs, holdMs)
+  return app.transaction().execute(async (transaction) => {
+    const payment = await insertPayment(transaction, terms, nowMs, holdMs)
+    if (payment) await alongside(transaction, payment)
+    return payment
+  })
+}
+
+async function insertPayment(
   app: AppDatabase,
   terms: PaymentTerms,
   nowMs: number,
@@ -66,7 +93,7 @@ export async function claimPayment(
     .insertInto('app.payments')
     .values({
       id: newTimedId('pay', nowMs),
-      challenge_id: terms.challengeId,
+      identity: terms.identity,
       request_digest: terms.requestDigest,
       credential_digest: terms.credentialDigest,
       scope: terms.scope,
@@ -76,7 +103,7 @@ export async function claimPayment(
       amount: terms.amount,
       recipient: toBytes(terms.recipient),
       payer: toBytes(terms.payer),
-      tx_hash: toBytes(terms.txHash),
+      tx_hash: terms.txHash === null ? null : toBytes(terms.txHash),
       valid_before: new Date(terms.validBeforeSeconds * 1_000),
       held_until: fromNow(holdMs),
     })
@@ -86,17 +113,17 @@ export async function claimPayment(
   return row ? paymentOf(row) : null
 }
 
-/** By its challenge, or by its transaction. */
+/** By what it spends, or by its transaction. */
 export async function findPayment(
   app: AppDatabase,
-  { challengeId, txHash = null }: { readonly challengeId: string; readonly txHash?: string | null },
+  { identity, txHash = null }: { readonly identity: string; readonly txHash?: string | null },
 ): Promise<Payment | null> {
   const row = await app
     .selectFrom('app.payments')
     .select(columns)
     .where((is) =>
       is.or([
-        is('challenge_id', '=', challengeId),
+        is('identity', '=', identity),
         ...(txHash === null ? [] : [is('tx_hash', '=', Buffer.from(toBytes(txHash)))]),
       ]),
     )
@@ -165,21 +192,25 @@ export async function letGo(app: AppDatabase, held: HeldPayment, afterMs = 0): P
 /**
  * Settled, with its receipt and its entries, in one transaction; also where it was held to have
  * failed. False where it was settled already.
+ * @param alongside in the same transaction
  */
 export async function settlePayment(
   app: AppDatabase,
-  { id, ...payment }: Pick<Payment, 'id' | 'scope' | 'payer' | 'chainId' | 'currency' | 'amount'>,
-  receipt: string,
+  payment: Payment,
+  { receipt, txHash }: { readonly receipt: string; readonly txHash: string | null },
+  alongside?: Alongside,
 ): Promise<boolean> {
   return app.transaction().execute(async (transaction) => {
     const { numUpdatedRows } = await transaction
       .updateTable('app.payments')
       .set({ state: 'settled', receipt, settled_at: databaseNow })
-      .where('id', '=', id)
+      .$if(txHash !== null, (row) => row.set({ tx_hash: toBytes(txHash ?? '') }))
+      .where('id', '=', payment.id)
       .where('state', '<>', 'settled')
       .executeTakeFirst()
     if (numUpdatedRows === 0n) return false
-    await addEntries(transaction, id, entriesOf(payment))
+    await addEntries(transaction, payment.id, entriesOf(payment))
+    await alongside?.(transaction, payment)
     return true
   })
 }
@@ -210,12 +241,17 @@ export async function answerPayment(app: AppDatabase, id: string): Promise<void>
     .execute()
 }
 
-/** Payments whose outcome nobody looks for, the longest first. */
-export async function listUnknown(app: AppDatabase, limit: number): Promise<readonly Payment[]> {
+/** Payments by the methods whose outcome nobody looks for, the longest first. */
+export async function listUnknown(
+  app: AppDatabase,
+  methods: readonly string[],
+  limit: number,
+): Promise<readonly Payment[]> {
   const rows = await app
     .selectFrom('app.payments')
     .select(columns)
     .where('state', 'in', ['claimed', 'sending'])
+    .where('method', 'in', methods)
     .where('held_until', '<', databaseNow)
     .orderBy('held_until')
     .limit(limit)
@@ -255,7 +291,7 @@ const ofHolder = (app: AppDatabase, { id, attempt }: HeldPayment) =>
 
 const columns = [
   'id',
-  'challenge_id',
+  'identity',
   'request_digest',
   'credential_digest',
   'scope',
@@ -277,7 +313,7 @@ const columns = [
 
 interface PaymentRow {
   readonly id: string
-  readonly challenge_id: string
+  readonly identity: string
   readonly request_digest: Buffer
   readonly credential_digest: Buffer
   readonly scope: string
@@ -287,7 +323,7 @@ interface PaymentRow {
   readonly amount: string
   readonly recipient: Buffer
   readonly payer: Buffer
-  readonly tx_hash: Buffer
+  readonly tx_hash: Buffer | null
   readonly valid_before: Date
   readonly state: string
   readonly receipt: string | null
@@ -299,7 +335,7 @@ interface PaymentRow {
 
 const paymentOf = (row: PaymentRow): Payment => ({
   id: row.id,
-  challengeId: row.challenge_id,
+  identity: row.identity,
   requestDigest: row.request_digest,
   credentialDigest: row.credential_digest,
   scope: row.scope,
@@ -309,7 +345,7 @@ const paymentOf = (row: PaymentRow): Payment => ({
   amount: BigInt(row.amount),
   recipient: toHex(row.recipient),
   payer: toHex(row.payer),
-  txHash: toHex(row.tx_hash),
+  txHash: row.tx_hash && toHex(row.tx_hash),
   validBeforeSeconds: Math.floor(row.valid_before.getTime() / 1_000),
   state: stateOf(row.state),
   receipt: row.receipt,

@@ -209,6 +209,133 @@ CREATE INDEX invitations_org_id_idx ON app.invitations USING btree (org_id);
 COMMENT ON COLUMN app.invitations.email IS 'for people, empty where only the address is known; no mail is sent';
 COMMENT ON COLUMN app.invitations.address IS 'the one account that may accept; null: the first person who holds the id';
 
+CREATE TABLE app.job_attempts (
+  job_id uuid NOT NULL,
+  node_id text NOT NULL,
+  attempt integer NOT NULL,
+  started_at timestamp with time zone NOT NULL,
+  ended_at timestamp with time zone,
+  outcome text,
+  status integer,
+  error_code text,
+  paid_chain_id bigint,
+  paid_token bytea,
+  paid_amount numeric(78,0),
+  paid_units numeric(78,0),
+  paid_reference text,
+  CONSTRAINT job_attempts_check CHECK ((num_nulls(paid_chain_id, paid_token, paid_amount, paid_units, paid_reference) = ANY (ARRAY[0, 5]))),
+  CONSTRAINT job_attempts_job_id_node_id_fkey FOREIGN KEY (job_id, node_id) REFERENCES app.job_nodes(job_id, node_id),
+  CONSTRAINT job_attempts_outcome_check CHECK ((outcome = ANY (ARRAY['answered'::text, 'refused'::text, 'unknown'::text, 'paid_not_delivered'::text]))),
+  CONSTRAINT job_attempts_paid_amount_check CHECK ((paid_amount > (0)::numeric)),
+  CONSTRAINT job_attempts_pkey PRIMARY KEY (job_id, node_id, attempt)
+);
+COMMENT ON TABLE app.job_attempts IS 'purchases of a job''s calls: what each ended with, and what it cost';
+COMMENT ON COLUMN app.job_attempts.outcome IS 'null while it is under way';
+COMMENT ON COLUMN app.job_attempts.paid_units IS 'in the smallest unit of the quote''s currency, rounded up';
+
+CREATE TABLE app.job_events (
+  job_id uuid NOT NULL,
+  sequence integer NOT NULL,
+  type text NOT NULL,
+  data jsonb NOT NULL,
+  recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT job_events_job_id_fkey FOREIGN KEY (job_id) REFERENCES app.jobs(id),
+  CONSTRAINT job_events_pkey PRIMARY KEY (job_id, sequence)
+);
+COMMENT ON TABLE app.job_events IS 'what became of a job, in order, as streams tell it';
+
+CREATE TABLE app.job_nodes (
+  job_id uuid NOT NULL,
+  node_id text NOT NULL,
+  ordinal integer NOT NULL,
+  service_id text NOT NULL,
+  method text NOT NULL,
+  path text NOT NULL,
+  units_max numeric(78,0) NOT NULL,
+  state text DEFAULT 'pending'::text NOT NULL,
+  is_carried boolean DEFAULT false NOT NULL,
+  attempt integer DEFAULT 0 NOT NULL,
+  polls integer DEFAULT 0 NOT NULL,
+  poll_path text,
+  due_at timestamp with time zone,
+  deadline_at timestamp with time zone,
+  output text,
+  output_bytes integer,
+  output_digest bytea,
+  error_code text,
+  error_message text,
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  CONSTRAINT job_nodes_job_id_fkey FOREIGN KEY (job_id) REFERENCES app.jobs(id),
+  CONSTRAINT job_nodes_pkey PRIMARY KEY (job_id, node_id),
+  CONSTRAINT job_nodes_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'running'::text, 'waiting'::text, 'succeeded'::text, 'failed'::text, 'skipped'::text, 'cancelled'::text]))),
+  CONSTRAINT job_nodes_units_max_check CHECK ((units_max >= (0)::numeric))
+);
+COMMENT ON TABLE app.job_nodes IS 'calls of a job''s plan, and what came of each';
+COMMENT ON COLUMN app.job_nodes.units_max IS 'the most the call may cost, as it was quoted';
+COMMENT ON COLUMN app.job_nodes.is_carried IS 'its output was paid for by the job that this one goes on with';
+COMMENT ON COLUMN app.job_nodes.attempt IS 'purchase of the call; the first is 1';
+COMMENT ON COLUMN app.job_nodes.poll_path IS 'where the service is asked whether it is done';
+COMMENT ON COLUMN app.job_nodes.due_at IS 'when something is to be done about it, where it waits for a time';
+COMMENT ON COLUMN app.job_nodes.output IS 'JSON as it was answered; null once results are removed';
+COMMENT ON COLUMN app.job_nodes.output_digest IS 'SHA-256 of the output''s bytes';
+
+CREATE TABLE app.jobs (
+  id uuid NOT NULL,
+  payer bytea NOT NULL,
+  idempotency_key text NOT NULL,
+  plan_hash text NOT NULL,
+  plan text,
+  retry_of uuid,
+  state text DEFAULT 'queued'::text NOT NULL,
+  currency text NOT NULL,
+  decimals integer NOT NULL,
+  cost_multiplier text NOT NULL,
+  charged_units numeric(78,0) NOT NULL,
+  payment_id text,
+  payment_method text,
+  chain_id bigint,
+  token bytea,
+  token_decimals integer,
+  charged_amount numeric(78,0),
+  committed_units numeric(78,0),
+  committed_amount numeric(78,0),
+  error_code text,
+  error_message text,
+  output_bytes bigint DEFAULT 0 NOT NULL,
+  fence integer DEFAULT 0 NOT NULL,
+  due_at timestamp with time zone DEFAULT clock_timestamp(),
+  deadline_at timestamp with time zone NOT NULL,
+  cancel_requested_at timestamp with time zone,
+  created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  results_removed_at timestamp with time zone,
+  CONSTRAINT jobs_charged_amount_check CHECK ((charged_amount > (0)::numeric)),
+  CONSTRAINT jobs_charged_units_check CHECK ((charged_units >= (0)::numeric)),
+  CONSTRAINT jobs_check CHECK ((committed_amount <= charged_amount)),
+  CONSTRAINT jobs_check1 CHECK (((due_at IS NULL) = (ended_at IS NOT NULL))),
+  CONSTRAINT jobs_check2 CHECK ((num_nulls(payment_id, payment_method, chain_id, token, token_decimals, charged_amount) = ANY (ARRAY[0, 6]))),
+  CONSTRAINT jobs_payer_idempotency_key_key UNIQUE (payer, idempotency_key),
+  CONSTRAINT jobs_payment_method_check CHECK ((payment_method = ANY (ARRAY['charge'::text, 'session'::text]))),
+  CONSTRAINT jobs_pkey PRIMARY KEY (id),
+  CONSTRAINT jobs_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'partially_succeeded'::text, 'failed'::text, 'cancelled'::text])))
+);
+CREATE INDEX jobs_created ON app.jobs USING btree (created_at DESC);
+CREATE INDEX jobs_due ON app.jobs USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX jobs_of_payer ON app.jobs USING btree (payer, created_at DESC);
+CREATE INDEX jobs_with_results ON app.jobs USING btree (ended_at) WHERE ((results_removed_at IS NULL) AND (ended_at IS NOT NULL));
+COMMENT ON TABLE app.jobs IS 'plans that were paid for; whoever knows an id may read what came of it';
+COMMENT ON COLUMN app.jobs.payer IS 'address that paid, which refunds go to';
+COMMENT ON COLUMN app.jobs.plan IS 'canonical JSON; null once results are removed';
+COMMENT ON COLUMN app.jobs.retry_of IS 'job whose outputs were carried over';
+COMMENT ON COLUMN app.jobs.charged_units IS 'in the smallest unit of the quote''s currency';
+COMMENT ON COLUMN app.jobs.charged_amount IS 'in the smallest unit of the token; null for what cost nothing';
+COMMENT ON COLUMN app.jobs.committed_units IS 'what the calls cost, with the margin, rounded up; null before the end';
+COMMENT ON COLUMN app.jobs.committed_amount IS 'the same in the token; what was charged above it is refunded';
+COMMENT ON COLUMN app.jobs.fence IS 'grows with each process that takes the job; others of before write no more';
+COMMENT ON COLUMN app.jobs.due_at IS 'when a process may take it: the end of a hold, or of a pause; null once it has ended';
+
 CREATE TABLE app.leases (
   name text NOT NULL,
   holder text NOT NULL,
@@ -267,7 +394,7 @@ COMMENT ON COLUMN app.organizations.deleted_at IS 'null while it exists; the row
 
 CREATE TABLE app.payments (
   id text NOT NULL,
-  challenge_id text NOT NULL,
+  identity text NOT NULL,
   request_digest bytea NOT NULL,
   credential_digest bytea NOT NULL,
   scope text NOT NULL,
@@ -277,7 +404,7 @@ CREATE TABLE app.payments (
   amount numeric(78,0) NOT NULL,
   recipient bytea NOT NULL,
   payer bytea NOT NULL,
-  tx_hash bytea NOT NULL,
+  tx_hash bytea,
   valid_before timestamp with time zone NOT NULL,
   state text DEFAULT 'claimed'::text NOT NULL,
   receipt text,
@@ -288,18 +415,20 @@ CREATE TABLE app.payments (
   answered_at timestamp with time zone,
   CONSTRAINT payments_amount_check CHECK ((amount > (0)::numeric)),
   CONSTRAINT payments_chain_id_tx_hash_key UNIQUE (chain_id, tx_hash),
-  CONSTRAINT payments_challenge_id_key UNIQUE (challenge_id),
   CONSTRAINT payments_check CHECK (((receipt IS NOT NULL) = (state = 'settled'::text))),
   CONSTRAINT payments_credential_digest_key UNIQUE (credential_digest),
+  CONSTRAINT payments_identity_key UNIQUE (identity),
   CONSTRAINT payments_pkey PRIMARY KEY (id),
   CONSTRAINT payments_state_check CHECK ((state = ANY (ARRAY['claimed'::text, 'sending'::text, 'settled'::text, 'failed'::text])))
 );
 CREATE INDEX payments_sending ON app.payments USING btree (held_until) WHERE (state = ANY (ARRAY['claimed'::text, 'sending'::text]));
 CREATE INDEX payments_unanswered ON app.payments USING btree (settled_at) WHERE ((state = 'settled'::text) AND (answered_at IS NULL));
-COMMENT ON TABLE app.payments IS 'payments of callers: one row a challenge, for good';
+COMMENT ON TABLE app.payments IS 'payments of callers: one row a challenge or nonce, for good';
+COMMENT ON COLUMN app.payments.identity IS 'the challenge or nonce that it spends';
 COMMENT ON COLUMN app.payments.request_digest IS 'SHA-256 of the request that it pays for: realm, method, path, query, body';
 COMMENT ON COLUMN app.payments.credential_digest IS 'SHA-256 of the credential; the credential itself is stored nowhere';
 COMMENT ON COLUMN app.payments.amount IS 'in the smallest unit of the currency';
+COMMENT ON COLUMN app.payments.tx_hash IS 'null until it is known';
 COMMENT ON COLUMN app.payments.valid_before IS 'the transaction cannot be mined from then on';
 COMMENT ON COLUMN app.payments.state IS 'claimed: nothing was sent; sending: it may have settled; settled; failed: it surely did not';
 COMMENT ON COLUMN app.payments.receipt IS 'the receipt as the payer gets it';

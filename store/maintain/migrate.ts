@@ -8,7 +8,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { ClickHouseClient } from '@clickhouse/client'
 import type pg from 'pg'
 import { failure } from '#errors.ts'
-import type { LeaseHolder } from '#runtime/lease.ts'
+import type { LeaseHolder, LeaseWatch } from '#runtime/lease.ts'
 import { type Clock, systemRuntime } from '#runtime/runtime.ts'
 import { type ClickHouseTopology, databaseOf, expandTemplate } from '../clickhouse/template.ts'
 import { chainLease } from '../ledger/chainLease.ts'
@@ -67,15 +67,21 @@ export async function migrateApp(postgres: Postgres, clock: Clock = systemRuntim
   })
 }
 
+/** What tells who writes a chain. */
+export interface Writers {
+  readonly leases: LeaseWatch
+  /** The migrating program, which may hold the chain's lease itself. */
+  readonly holder?: LeaseHolder
+}
+
 /**
  * Creates or brings up to date one chain's schema. An older program that writes the chain would not
- * know the new one, so nothing is changed beside it; `holder` may hold the chain's lease itself.
- * @throws ChainWrittenError, MigrationBlockedError
+ * know the new one, so nothing is changed beside it. @throws ChainWrittenError, MigrationBlockedError
  */
 export async function migrateChain(
   postgres: Postgres,
   chainId: number,
-  holder?: LeaseHolder,
+  writers: Writers,
   clock: Clock = systemRuntime().clock,
 ): Promise<void> {
   const schema = schemaOf(chainId)
@@ -84,24 +90,15 @@ export async function migrateChain(
     migrations: readMigrations('postgres/chain'),
     prepare: (client) => client.query(`CREATE SCHEMA IF NOT EXISTS ${quoteIdentifier(schema)}`),
     apply: async (client, sql, appliedBefore) => {
-      if (appliedBefore > 0) await assertNobodyWrites(client, chainId, holder)
+      if (appliedBefore > 0) await assertNobodyWrites(chainId, writers)
       await client.query(sql.replaceAll('{schema}', quoteIdentifier(schema)))
     },
   })
   await besideReaders(postgres, clock, schema, (client) => commentPostgres(client, schema))
 }
 
-async function assertNobodyWrites(
-  client: pg.PoolClient,
-  chainId: number,
-  holder: LeaseHolder | undefined,
-): Promise<void> {
-  const found = await client.query<{ holder: string; expiresInMs: number }>(
-    `SELECT holder, ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000)::float AS "expiresInMs"
-     FROM app.leases WHERE name = $1 AND expires_at > clock_timestamp()`,
-    [chainLease(chainId)],
-  )
-  const writer = found.rows[0]
+async function assertNobodyWrites(chainId: number, { leases, holder }: Writers): Promise<void> {
+  const writer = await leases.find(chainLease(chainId))
   if (!writer || writer.holder === holder?.name || holder?.hasEnded(writer.holder)) return
   throw new ChainWrittenError(chainId, writer.holder, writer.expiresInMs)
 }

@@ -1,11 +1,11 @@
 // Goal: a request is paid for once, by exactly its price, and answered (PAY-01, 03, 05, 06, 14).
 // Method: a server over Postgres and a dev chain; payers are the clients of the payment library.
 import { randomBytes } from 'node:crypto'
-import { http } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DevRpc } from '#local/devchain/devRpc.ts'
+import type { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
+import type { PaymentMethod } from '#payments/methods/PaymentMethod.ts'
 import { requestDigest } from '#payments/requestDigest.ts'
-import { TempoCharges } from '#payments/tempoCharges.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
 import {
   beginSending,
@@ -20,6 +20,7 @@ import {
   ALPHA_USD,
   accountOf,
   balanceOf,
+  chargesOf,
   openShop,
   PATH_USD,
   PRICE,
@@ -189,17 +190,23 @@ describe('an outcome that is not known', () => {
   const deaf = (times: number) => (charges: TempoCharges) => {
     let left = times
     const heard = <Result>(asked: Promise<Result>) => asked.then((found) => (left-- > 0 ? unknown : found))
-    return {
+    const method: PaymentMethod = {
+      name: charges.name,
+      offersOf: charges.offersOf.bind(charges),
       challenge: charges.challenge.bind(charges),
+      presentedIn: charges.presentedIn.bind(charges),
+      identityOf: charges.identityOf,
       check: charges.check.bind(charges),
-      send: (...asked: Parameters<TempoCharges['send']>) => heard(charges.send(...asked)),
-      outcome: (...asked: Parameters<TempoCharges['outcome']>) => heard(charges.outcome(...asked)),
+      send: (...asked) => heard(charges.send(...asked)),
+      outcome: (...asked) => heard(charges.outcome(...asked)),
+      receiptHeaders: charges.receiptHeaders,
     }
+    return [method]
   }
   const unknown = { kind: 'unknown' } as const
   const openDeaf = async (times: number) => {
     await shop.close()
-    shop = await openShop({ app, rpcUrl: chain.rpcUrl, chainId, recipient, key, charges: deaf(times) })
+    shop = await openShop({ app, rpcUrl: chain.rpcUrl, chainId, recipient, key, methods: deaf(times) })
   }
 
   test('is no new challenge, and the same credential opens the answer (PAY-05)', async () => {
@@ -272,18 +279,10 @@ describe('an outcome that is not known', () => {
 
   /** What another process would claim for the request. */
   async function terms(path: string, credential: string): Promise<PaymentTerms> {
-    const charges = new TempoCharges({
-      ...{ realm: REALM, keys: [key], chainId, recipient, currency: PATH_USD },
-      transport: http(chain.rpcUrl),
-    })
+    const charges = chargesOf({ rpcUrl: chain.rpcUrl, chainId, recipient }, key)
     const digest = requestDigest(REALM, { method: 'GET', url: path, body: undefined })
-    const asked = { currency: { address: PATH_USD, decimals: 6 }, amount: PRICE } as const
-    const price = { digest, amounts: [asked], description: '1 of data:read' }
-    const { currency, ...charge } = await charges.check(credential, price)
-    return {
-      ...charge,
-      ...{ requestDigest: digest, scope: 'data:read', method: 'tempo/charge', chainId, recipient },
-      currency: currency.address,
-    }
+    const price = { digest, dollars: '0.0005', units: 1, description: '1 of data:read', meta: {} }
+    const checked = await charges.check(credential, price)
+    return { ...checked, requestDigest: digest, scope: 'data:read', method: charges.name }
   }
 })

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Hash, hash } from '#primitives.ts'
 import { findChains, identifyChain, reachChain } from '#program/chains.ts'
+import { postgresLeases } from '#rows/leases.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { openChain } from '#store/ledger/ledger.ts'
 import { migrateApp, migrateChain } from '#store/maintain/migrate.ts'
@@ -68,7 +69,7 @@ async function reach(rpcUrls: readonly string[], chainId: number | null = null, 
 }
 
 async function hold(chainId: number, genesisHash: Hash): Promise<void> {
-  await migrateChain(postgres, chainId)
+  await migrateChain(postgres, chainId, { leases: postgresLeases(postgres) })
   await openChain(postgres, { chainId, genesisHash, headerRule: 'ethereum', startBlock: 0 }, 10, 1n)
 }
 
@@ -122,7 +123,7 @@ test.each([
   ['START_BLOCK', null],
   ['CONFIG, startBlock of chain 22', 22],
 ] as const)('a start block above the head ends a first start, which names %s', async (setting, chainId) => {
-  await migrateChain(postgres, 22)
+  await migrateChain(postgres, 22, { leases: postgresLeases(postgres) })
   const { url } = await nodeOf('true', 22)
   const chain = await reach([url], chainId, 1_000)
   const identified = identifyChain(chain, postgres, hurried)

@@ -12,6 +12,7 @@ import { removeDevChain } from '#local/devchain/otherDevChains.ts'
 import { hash } from '#primitives.ts'
 import { heldKindOf, kindOf } from '#program/chain/chainKind.ts'
 import { assertNotOldDevChain, describeOld, findOldDevChains } from '#program/chain/oldDevChains.ts'
+import { postgresLeases } from '#rows/leases.ts'
 import { openChain } from '#store/ledger/ledger.ts'
 import { migrateApp, migrateChain } from '#store/maintain/migrate.ts'
 import { openPostgres, type Postgres } from '#store/postgres.ts'
@@ -29,7 +30,7 @@ beforeAll(async () => {
   postgres = openPostgres({ url: access.databaseUrl, applicationName: 'test', log: silentLogger })
   dataDir = await mkdtemp(join(tmpdir(), 'millrace-old-'))
   await migrateApp(postgres)
-  await migrateChain(postgres, MAINNET)
+  await migrateChain(postgres, MAINNET, { leases: postgresLeases(postgres) })
   const identity = { chainId: MAINNET, genesisHash, headerRule: 'ethereum', startBlock: 0 } as const
   await openChain(postgres, identity, 0, 1n)
 })
@@ -61,7 +62,7 @@ test('it is found by its genesis, named with what drops it, and refuses the netw
 })
 
 test('the dev chain of today rests beside a network, and is no old one', async () => {
-  await migrateChain(postgres, DEV_CHAIN_ID)
+  await migrateChain(postgres, DEV_CHAIN_ID, { leases: postgresLeases(postgres) })
   onTestFinished(async () => void (await postgres.pool.query('DROP SCHEMA chain_1337 CASCADE')))
   const identity = { chainId: DEV_CHAIN_ID, genesisHash, headerRule: 'ethereum', startBlock: 0 } as const
   await openChain(postgres, identity, 0, 1n)

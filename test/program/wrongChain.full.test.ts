@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { hash } from '#primitives.ts'
+import { postgresLeases } from '#rows/leases.ts'
 import { openChain, readChainIdentity } from '#store/ledger/ledger.ts'
 import { migrateApp, migrateChain } from '#store/maintain/migrate.ts'
 import { openPostgres } from '#store/postgres.ts'
@@ -30,7 +31,7 @@ describe('a node of another chain', () => {
     const access = await freshDatabase()
     const postgres = openPostgres({ url: access.databaseUrl, applicationName: 'test', log: silentLogger })
     await migrateApp(postgres)
-    await migrateChain(postgres, CHAIN_ID)
+    await migrateChain(postgres, CHAIN_ID, { leases: postgresLeases(postgres) })
     await openChain(postgres, held, 10, 1n)
     const replay = await startReplay('--shape', 'tempo')
     const dataDir = mkdtempSync(join(tmpdir(), 'millrace-wrong-'))

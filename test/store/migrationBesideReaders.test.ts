@@ -10,6 +10,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
+import { postgresLeases } from '#rows/leases.ts'
 import { type Clock, systemRuntime } from '#runtime/runtime.ts'
 import { commentPostgres } from '#store/maintain/comments.ts'
 import { migrateChain } from '#store/maintain/migrate.ts'
@@ -178,7 +179,7 @@ test('no migration since locks a table of the chain’s rows against readers, or
 test('one that waits for a long read lets others read, and goes on when it ends', async () => {
   const store = await openOlder()
   const endReading = await holdReading(store, briefly)
-  const migrated = migrateChain(store.postgres, store.chainId)
+  const migrated = migrateChain(store.postgres, store.chainId, { leases: postgresLeases(store.postgres) })
   await untilOneWaits(store)
   await readBeside(store)
   expect(await appliedTo(store)).toBe(OLD + 1)
@@ -208,7 +209,7 @@ test('one that is killed in the middle leaves what it had finished, and the next
   expect(await appliedTo(store)).toBe(OLD + 1)
   await readBeside(store)
   await endReading()
-  await migrateChain(store.postgres, store.chainId)
+  await migrateChain(store.postgres, store.chainId, { leases: postgresLeases(store.postgres) })
   await expectUpToDate(store)
 })
 
@@ -217,13 +218,15 @@ test('one that a read holds up for longer than a start waits ends by name, and h
   const endReading = await holdReading(store, ['chain'])
   let nowMs = 0
   const hours: Clock = { ...systemRuntime().clock, monotonic: () => (nowMs += 3_600_000) }
-  await expect(migrateChain(store.postgres, store.chainId, undefined, hours)).rejects.toMatchObject({
+  await expect(
+    migrateChain(store.postgres, store.chainId, { leases: postgresLeases(store.postgres) }, hours),
+  ).rejects.toMatchObject({
     code: 'migration_blocked',
     remedy: 'retry',
   })
   expect(await appliedTo(store)).toBe(36)
   await readBeside(store)
   await endReading()
-  await migrateChain(store.postgres, store.chainId)
+  await migrateChain(store.postgres, store.chainId, { leases: postgresLeases(store.postgres) })
   await expectUpToDate(store)
 })

@@ -5,6 +5,7 @@
 import pg from 'pg'
 import { beforeAll, describe, expect, onTestFinished } from 'vitest'
 import { hash } from '#primitives.ts'
+import { postgresLeases } from '#rows/leases.ts'
 import { ForeignStoreError, readStoreIdentity } from '#store/clickhouse/adopt.ts'
 import { readCoverage } from '#store/ledger/lane.ts'
 import { openChain, readLedgerIdentity, renewLedger } from '#store/ledger/ledger.ts'
@@ -136,7 +137,7 @@ describe('a Postgres with another past', () => {
   onceTest('another past of one chain leaves every other chain of the database as it was (W11)', async () => {
     const store = await openWritten()
     const other = schemaOf(store.chainId + 1)
-    await migrateChain(store.postgres, store.chainId + 1)
+    await migrateChain(store.postgres, store.chainId + 1, { leases: postgresLeases(store.postgres) })
     const identity = {
       genesisHash: hash(`0x${'11'.repeat(32)}`),
       headerRule: 'ethereum' as const,

@@ -53,7 +53,7 @@ beforeAll(async () => {
     password: access.clickhousePassword,
   })
   await migrateApp(postgres)
-  await migrateChain(postgres, access.chainId)
+  await migrateChain(postgres, access.chainId, { leases: postgresLeases(postgres) })
   await migrateClickHouse(clickhouse, access.chainId, { cluster: null })
 })
 afterAll(async () => {
@@ -104,7 +104,7 @@ describe('the schema', () => {
       postgres.pool.query('SELECT * FROM app.migrations ORDER BY scope, number').then((r) => r.rows)
     const before = await applied()
     await migrateApp(postgres)
-    await migrateChain(postgres, access.chainId)
+    await migrateChain(postgres, access.chainId, { leases: postgresLeases(postgres) })
     await migrateClickHouse(clickhouse, access.chainId, { cluster: null })
     expect(await applied()).toEqual(before)
   })
@@ -143,16 +143,22 @@ describe('the schema', () => {
     const leases = postgresLeases(postgres)
     const lease = await leases.acquire(chainLease(access.chainId), 'older', 600_000)
     if (!lease.granted) throw new Error('the lease was not free')
-    await expect(migrateChain(postgres, access.chainId, namedHolder('newer'))).rejects.toThrow(
-      ChainWrittenError,
-    )
+    await expect(
+      migrateChain(postgres, access.chainId, {
+        leases: postgresLeases(postgres),
+        holder: namedHolder('newer'),
+      }),
+    ).rejects.toThrow(ChainWrittenError)
     await leases.release(chainLease(access.chainId), lease.fence)
     const { scope, number, name, checksum } = last.rows[0]
     await postgres.pool.query(
       'INSERT INTO app.migrations (scope, number, name, checksum) VALUES ($1, $2, $3, $4)',
       [scope, number, name, checksum],
     )
-    await migrateChain(postgres, access.chainId, namedHolder('newer'))
+    await migrateChain(postgres, access.chainId, {
+      leases: postgresLeases(postgres),
+      holder: namedHolder('newer'),
+    })
   })
 })
 

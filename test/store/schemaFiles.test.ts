@@ -3,6 +3,7 @@
 // Method: migrate empty databases, dump both engines' catalogs, compare with the files of
 // `sql/schema`.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { postgresLeases } from '#rows/leases.ts'
 import { openClickHouse } from '#store/clickhouse/client.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
 import { migrateApp, migrateChain, migrateClickHouse } from '#store/maintain/migrate.ts'
@@ -19,7 +20,7 @@ let clickhouse: ReturnType<typeof openClickHouse>
 const file = (name: string) => `../../sql/schema/${name}.sql`
 const migrate = async () => {
   await migrateApp(postgres)
-  await migrateChain(postgres, access.chainId)
+  await migrateChain(postgres, access.chainId, { leases: postgresLeases(postgres) })
   await migrateClickHouse(clickhouse, access.chainId, { cluster: null })
 }
 

@@ -3,6 +3,7 @@
  * schema after another chain takes a third of the time the migrations take.
  */
 import { Client } from 'pg'
+import { postgresLeases } from '#rows/leases.ts'
 import { migrateApp, migrateChain } from '#store/maintain/migrate.ts'
 import { openPostgres } from '#store/postgres.ts'
 import { quoteIdentifier, schemaOf } from '#store/sql.ts'
@@ -19,7 +20,7 @@ export async function makeMigratedTemplate(databaseAdminUrl: string): Promise<vo
   const postgres = openPostgres({ url, applicationName: 'test', log: silentLogger })
   try {
     await migrateApp(postgres)
-    await migrateChain(postgres, TEMPLATE_CHAIN_ID)
+    await migrateChain(postgres, TEMPLATE_CHAIN_ID, { leases: postgresLeases(postgres) })
   } finally {
     await postgres.close()
   }

@@ -3,7 +3,6 @@
  * which finds them at once.
  */
 import { readFile } from 'node:fs/promises'
-import { Egress } from '#egress/egress.ts'
 import { SettingError } from '#errors.ts'
 import { serviceOf } from '#orchestrator/catalog/describe.ts'
 import type { CatalogService } from '#orchestrator/catalog/service.ts'
@@ -18,6 +17,7 @@ import type { Runtime } from '#runtime/runtime.ts'
 import { migrateApp } from '#store/maintain/migrate.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Config } from '../../config.ts'
+import { openWayOut } from '../../parts/wayOut.ts'
 import { withDatabases } from '../../stores.ts'
 
 /** Services read at a time. */
@@ -39,7 +39,7 @@ export function importServices(
   return withCatalog(context, async (app) => {
     const report = await importCatalog({
       app,
-      egress: new Egress(),
+      egress: openWayOut(context.config).egress,
       location,
       ...(sourceId !== null && { sourceId }),
       signal: context.stop,
@@ -112,7 +112,8 @@ export function verifyServices(context: CatalogContext, serviceId: string | null
   return withCatalog(context, async (app) => {
     const { clock, random } = context.runtime
     const isOwn = (origin: string) => isLoopback(new URL(origin).hostname)
-    const verifier = new Verifier({ app, egress: new Egress(), clock, random, isOwn })
+    const { egress } = openWayOut(context.config)
+    const verifier = new Verifier({ app, egress, clock, random, isOwn })
     if (serviceId !== null && (await findServices(app, [serviceId])).length === 0)
       throw new SettingError('id', `no service has the id ${serviceId}`)
     let failed = 0

@@ -1,5 +1,5 @@
 /** The chains of a program, as routes read them. */
-import { nodeReader } from '#api/node.ts'
+import { nodeReader } from '#api/node/nodeReader.ts'
 import type { ChainReads } from '#api/services.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Program } from '../../program.ts'

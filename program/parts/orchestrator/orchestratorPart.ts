@@ -4,8 +4,8 @@ import type { AttributionNames } from '#present/memo.ts'
 import type { AccessPart } from '../access/accessPart.ts'
 import type { Base, Part } from '../part.ts'
 import { Attributions } from './attributions.ts'
-import { askThrough, chainTools } from './chainTools.ts'
 import { openOrchestrator } from './openOrchestrator.ts'
+import { askThrough, chainTools } from './ownEndpoints.ts'
 
 type OrchestratorServices = McpServices & { readonly attributionNames: AttributionNames }
 

@@ -6,9 +6,9 @@ import { privateKeyToAddress } from 'viem/accounts'
 import type { PaymentSettings } from '#api/access/settings.ts'
 import { SettingError } from '#errors.ts'
 import { readOrCreateSecret } from '#local/engines/secretFile.ts'
-import { Offers } from '#payments/offers.ts'
+import { Offers } from '#payments/methods/charge/Offers.ts'
+import { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
 import { Payments } from '#payments/Payments.ts'
-import { TempoCharges } from '#payments/tempoCharges.ts'
 import { appDatabase } from '#rows/database.ts'
 import type { Config } from '../../config.ts'
 import type { Program } from '../../program.ts'
@@ -44,11 +44,13 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   await offers.check()
   const realm = publicUrl?.host ?? REALM_DEFAULT
   const keys = await secrets.keys('payments')
+  const charges = new TempoCharges({
+    ...{ realm, keys, chainId, recipient, transport, currency },
+    currencies: offers.current,
+  })
   const payments = new Payments({
     app: appDatabase(program.engines.postgres),
-    charges: new TempoCharges({ realm, keys, chainId, recipient, transport, currency }),
-    ...{ realm, chainId, recipient, currencies: offers.current, prices },
-    ...{ clock: runtime.clock, log },
+    ...{ realm, methods: [charges], prices, clock: runtime.clock, log },
   })
   return {
     payments,

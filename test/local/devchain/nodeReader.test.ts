@@ -2,7 +2,7 @@
 // is no token.
 // Method: a fresh dev chain, whose genesis gives every account the same of each genesis token.
 import { expect, onTestFinished, test } from 'vitest'
-import { nodeReader } from '#api/node.ts'
+import { nodeReader } from '#api/node/nodeReader.ts'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
 import { address } from '#primitives.ts'
 import { systemRuntime } from '#runtime/runtime.ts'

@@ -6,13 +6,14 @@ import { mnemonicToAccount } from 'viem/accounts'
 import { readContract } from 'viem/actions'
 import { tempo } from 'viem/chains'
 import { Abis } from 'viem/tempo'
-import { paymentIn } from '#api/access/paidRequests.ts'
 import { endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
 import { type Access, anonymous, dataRead } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
-import { Payments, type PaymentsOptions } from '#payments/Payments.ts'
-import { TempoCharges } from '#payments/tempoCharges.ts'
+import { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
+import type { PaymentMethod } from '#payments/methods/PaymentMethod.ts'
+import { Payments } from '#payments/Payments.ts'
+
 import type { AppDatabase } from '#rows/database.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
@@ -30,7 +31,8 @@ export interface ShopOptions {
   readonly chainId: number
   readonly recipient: `0x${string}`
   readonly key?: Uint8Array
-  readonly charges?: (charges: TempoCharges) => PaymentsOptions['charges']
+  /** In the place of charges alone. */
+  readonly methods?: (charges: TempoCharges) => readonly PaymentMethod[]
 }
 
 export interface Shop {
@@ -43,24 +45,28 @@ export interface Shop {
 
 /** Everybody is over quota. */
 export async function openShop(options: ShopOptions): Promise<Shop> {
-  const { app, rpcUrl, chainId, recipient, key = randomBytes(32) } = options
+  const { app, key = randomBytes(32) } = options
   const { clock } = systemRuntime()
-  const charges = new TempoCharges({
-    ...{ realm: REALM, keys: [key], chainId, recipient },
-    currency: PATH_USD,
-    transport: http(rpcUrl),
-  })
-  const currencies = ([PATH_USD, ALPHA_USD] as const).map((address) => ({ address, decimals: 6 }))
+  const charges = chargesOf(options, key)
   const payments = new Payments({
-    ...{ app, realm: REALM, chainId, recipient, clock, log: silentLogger },
-    charges: options.charges?.(charges) ?? charges,
-    currencies: () => currencies,
+    ...{ app, realm: REALM, clock, log: silentLogger },
+    methods: options.methods?.(charges) ?? [charges],
     prices: { 'data:read': '0.0005' },
   })
   const reads: Shop['reads'] = { count: 0, fails: false, waitsFor: null }
   const server = await startServer(goods(reads), {}, { access: overQuota(payments) })
   return { origin: server.origin, payments, reads, close: () => server.app.close() }
 }
+
+export const chargesOf = (
+  { rpcUrl, chainId, recipient }: Pick<ShopOptions, 'rpcUrl' | 'chainId' | 'recipient'>,
+  key: Uint8Array,
+) =>
+  new TempoCharges({
+    ...{ realm: REALM, keys: [key], chainId, recipient, currency: PATH_USD },
+    currencies: () => ([PATH_USD, ALPHA_USD] as const).map((address) => ({ address, decimals: 6 })),
+    transport: http(rpcUrl),
+  })
 
 const goods = (reads: Shop['reads']) =>
   (['/read', '/other'] as const).map((path) =>
@@ -87,8 +93,8 @@ const overQuota = (payments: Payments): Access => ({
   admit: (_caller, { headers, method, url, body }, { scope }, units) => {
     const accept = headers['accept-payment']
     const wanted = { method, url, body, scope: scope ?? '', units, accept: accept?.toString() }
-    const authorization = paymentIn({ headers })
-    return authorization === undefined ? payments.challenge(wanted) : payments.begin(authorization, wanted)
+    const presented = payments.presentedIn(headers)
+    return presented ? payments.begin(presented, wanted) : payments.challenge(wanted)
   },
 })
 

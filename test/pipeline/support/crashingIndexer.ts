@@ -6,6 +6,7 @@ import { openRelay } from '#ingest/relay/openRelay.ts'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
 import { hash } from '#primitives.ts'
 import { Chain } from '#program/chain/chain.ts'
+import { postgresLeases } from '#rows/leases.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { adoptClickHouse } from '#store/clickhouse/adopt.ts'
 import { openClickHouse } from '#store/clickhouse/client.ts'
@@ -44,7 +45,7 @@ const clickhouse = openClickHouse({
   password: task.clickhousePassword,
 })
 await migrateApp(postgres)
-await migrateChain(postgres, task.chainId)
+await migrateChain(postgres, task.chainId, { leases: postgresLeases(postgres) })
 await migrateClickHouse(clickhouse, task.chainId, { cluster: null })
 await adoptClickHouse(postgres, clickhouse, task.chainId)
 const source = createSource({

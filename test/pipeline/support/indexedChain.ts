@@ -3,6 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { Relay } from '#ingest/relay/relay.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { Chain, type ChainLimits } from '#program/chain/chain.ts'
+import { postgresLeases } from '#rows/leases.ts'
 import { type Runtime, systemRuntime } from '#runtime/runtime.ts'
 import { adoptClickHouse } from '#store/clickhouse/adopt.ts'
 import { openClickHouse } from '#store/clickhouse/client.ts'
@@ -107,7 +108,7 @@ async function openDatabases(access: Access, log: Logger) {
     password: access.clickhousePassword,
   })
   await migrateApp(postgres)
-  await migrateChain(postgres, chainId)
+  await migrateChain(postgres, chainId, { leases: postgresLeases(postgres) })
   await migrateClickHouse(clickhouse, chainId, { cluster: null })
   await adoptClickHouse(postgres, clickhouse, chainId)
   return { postgres, clickhouse }

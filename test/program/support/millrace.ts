@@ -20,7 +20,9 @@ export type Environment = Readonly<Record<string, string>>
 
 /** A command that has ended. */
 export interface Ended {
+  /** Null where a signal ended it. */
   readonly code: number | null
+  readonly signal: NodeJS.Signals | null
   readonly stdout: string
   readonly stderr: string
 }
@@ -70,10 +72,15 @@ export function enginePids(dataDir: string, chainId = DEV_CHAIN_ID): number[] {
   return [...named, ...(clickhouse && isAlive(clickhouse) ? [clickhouse.pid] : [])]
 }
 
-/** Runs a command to its end, as the test's user or another one. */
+/**
+ * Runs a command to its end, as the test's user or another one. @throws with its output when a signal
+ * ended it: no test sends one
+ */
 export async function runMillrace(args: readonly string[], env: Environment, uid?: number): Promise<Ended> {
   const child = spawnMillrace(args, env, uid)
-  return waitForEnd(child, collect(child))
+  const ended = await waitForEnd(child, collect(child))
+  if (ended.signal === null) return ended
+  throw new Error(`${ended.signal} ended \`${args.join(' ')}\`: ${ended.stdout}${ended.stderr}`)
 }
 
 /**
@@ -145,7 +152,9 @@ async function awaitAddress(child: ChildProcess): Promise<RunningMillrace> {
       const [address] = /http:\/\/[\w.:]+/.exec(line) ?? []
       if (address) resolve(address)
     })
-    exit.then(({ code, stderr }) => reject(new Error(`the program ended with ${code}: ${stderr}`)), reject)
+    const early = ({ code, signal, stderr }: Ended) =>
+      reject(new Error(`the program ended with ${code ?? signal}: ${stderr}`))
+    exit.then(early, reject)
   })
   return {
     pid: child.pid ?? 0,
@@ -231,8 +240,8 @@ function collect(child: ChildProcess): { stdout: string; stderr: string } {
 }
 
 async function waitForEnd(child: ChildProcess, output: { stdout: string; stderr: string }): Promise<Ended> {
-  const [code] = await once(child, 'close')
-  return { code, ...output }
+  const [code, signal] = await once(child, 'close')
+  return { code, signal, ...output }
 }
 
 function streamOf(stream: Readable | null): Readable {

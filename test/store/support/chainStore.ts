@@ -3,6 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import type { BlockRange } from '#ingest/range.ts'
 import type { RawRange } from '#ingest/source.ts'
 import { hash } from '#primitives.ts'
+import { postgresLeases } from '#rows/leases.ts'
 import { type Clock, type Failpoint, systemRuntime } from '#runtime/runtime.ts'
 import { adoptClickHouse } from '#store/clickhouse/adopt.ts'
 import { ClickHouseTables } from '#store/clickhouse/analyticsTables.ts'
@@ -81,7 +82,7 @@ export async function openChainStore(options: ChainStoreOptions): Promise<ChainS
     password: access.clickhousePassword,
   })
   await migrateApp(postgres)
-  await migrateChain(postgres, chainId)
+  await migrateChain(postgres, chainId, { leases: postgresLeases(postgres) })
   await migrateClickHouse(clickhouse, chainId, { cluster: null })
   await openChain(postgres, { chainId, genesisHash, headerRule: 'ethereum', startBlock }, headFrom, fence)
   await adoptClickHouse(postgres, clickhouse, chainId)

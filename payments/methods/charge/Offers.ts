@@ -4,7 +4,7 @@ import { getChainId, readContract } from 'viem/actions'
 import { messageOf } from '#errors.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import type { Currency } from './tempoCharges.ts'
+import type { Currency } from './TempoCharges.ts'
 
 const CHECK_MS = 3_600_000
 /** While the chain does not answer. */

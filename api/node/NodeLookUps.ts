@@ -6,7 +6,7 @@
 import { SharedReads } from '#http/sharedReads.ts'
 import type { Hash } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import { NodeCalls } from './nodeCalls.ts'
+import { NodeCalls } from './NodeCalls.ts'
 
 /** A node's own payload. */
 export type Payload = Readonly<Record<string, unknown>>

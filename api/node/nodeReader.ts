@@ -6,8 +6,8 @@ import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { type Hash, hash, isRecord } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { askContracts } from '#store/follow/askContracts.ts'
-import { NodeCalls } from './nodeCalls.ts'
-import { NodeLookUps } from './nodeLookUps.ts'
+import { NodeCalls } from './NodeCalls.ts'
+import { NodeLookUps } from './NodeLookUps.ts'
 
 /**
  * Calls of contracts in a second, of one chain, for all readers: two depths of the order book, or 20

@@ -2,15 +2,25 @@
  * Charges in tokens of a Tempo chain, by the Payment scheme of HTTP. The protocol is the library's:
  * here stand what is asked for, and what a look at the chain says of a transaction that was sent.
  */
-import { createHash } from 'node:crypto'
-import { Credential, Errors, type Receipt } from 'mppx'
+import type { IncomingHttpHeaders } from 'node:http'
+import { type Credential, Errors, type Receipt } from 'mppx'
 import { Mppx, tempo } from 'mppx/server'
 import { createClient, custom, keccak256, type Transport } from 'viem'
 import { tempo as tempoChain } from 'viem/chains'
 import { Transaction } from 'viem/tempo'
-import { failure } from '#errors.ts'
 import { isRecord } from '#primitives.ts'
-import { decimalOf } from './price.ts'
+import type { CheckedPayment } from '#rows/payments/payments.ts'
+import { amountOf, decimalOf } from '../../price.ts'
+import {
+  challengesIn,
+  digestOf,
+  mppCredentialIn,
+  mppIdentityOf,
+  mppPaymentIn,
+  refusal,
+  serializeReceipt,
+} from '../mpp.ts'
+import type { Challenge, DocumentedOffer, Outcome, PaymentMethod, Price } from '../PaymentMethod.ts'
 
 export interface Currency {
   /** Lowercase address of the token, which is worth a dollar. */
@@ -27,56 +37,21 @@ export interface ChargeOptions {
   readonly recipient: `0x${string}`
   /** The token that the library takes where an offer names none; each offer names its own. */
   readonly currency: `0x${string}`
+  /** Those that are settled in now. */
+  readonly currencies: () => readonly Currency[]
   /** To nodes of the chain. */
   readonly transport: Transport
 }
 
-/** What is asked for one request. */
-export interface Price {
-  /** SHA-256 of the request. */
-  readonly digest: Uint8Array
-  /** In the smallest unit of each currency, in their order. */
-  readonly amounts: readonly { readonly currency: Currency; readonly amount: bigint }[]
-  readonly description: string
-}
-
-/** A 402, which belongs to the protocol. */
-export interface Challenge {
-  readonly headers: Readonly<Record<string, string | string[]>>
-  readonly body: string
-  readonly contentType: string
-}
-
-/** A credential that could be spent now. */
-export interface CheckedCharge {
-  readonly challengeId: string
-  readonly credentialDigest: Uint8Array
+/** A price in one currency. */
+interface Asked {
   readonly currency: Currency
   readonly amount: bigint
-  readonly payer: `0x${string}`
-  readonly txHash: `0x${string}`
-  readonly validBeforeSeconds: number
 }
 
-/** What became of a transaction. */
-export type Outcome =
-  | { readonly kind: 'settled'; readonly receipt: string }
-  /** It is mined and moved nothing, or can be mined no more. */
-  | { readonly kind: 'failed' }
-  | { readonly kind: 'unknown' }
-
-/** The credential does not pay for this request; nothing was done with it. */
-export class ChargeRefusedError extends failure('ChargeRefusedError', 'charge_refused', 'stop') {
-  /** RFC 9457, for the body of the next challenge. */
-  readonly problem: Readonly<Record<string, unknown>> | null
-
-  constructor(cause: unknown) {
-    super('the payment was not accepted', { cause })
-    this.problem = cause instanceof Errors.PaymentError ? { ...cause.toProblemDetails() } : null
-  }
-}
-
-export class TempoCharges {
+export class TempoCharges implements PaymentMethod {
+  readonly name = 'tempo/charge'
+  readonly identityOf = mppIdentityOf
   readonly #options: ChargeOptions
   readonly #client: ReturnType<typeof openClient>['client']
   readonly #sent: Set<string>
@@ -90,14 +65,22 @@ export class TempoCharges {
     this.#sellers = options.keys.map((key) => openSeller(options, key, client))
   }
 
-  /** Offers in each currency, as far as `accept` (Accept-Payment) takes them. Writes no row. */
-  async challenge(price: Price, url: string, accept: string | undefined): Promise<Challenge> {
+  offersOf(dollars: string): readonly DocumentedOffer[] {
+    return this.#options.currencies().map(({ address: currency, decimals }) => ({
+      ...{ intent: 'charge', method: 'tempo', currency },
+      amount: `${amountOf(dollars, 1, decimals)}`,
+    }))
+  }
+
+  async challenge(price: Price, url: string): Promise<Challenge | null> {
     const [seller] = this.#sellers
     if (!seller) throw new TypeError('a seller has a key')
-    const offers = price.amounts.map((asked) => ['tempo/charge', this.#termsOf(price, asked)] as const)
-    const request = new Request(new URL(url, `http://${this.#options.realm}`), {
-      headers: { accept: 'application/json', ...(accept !== undefined && { 'accept-payment': accept }) },
-    })
+    const offers = this.#amountsOf(price).map(
+      (asked) => ['tempo/charge', this.#termsOf(price, asked)] as const,
+    )
+    if (offers.length === 0) return null
+    const headers = { accept: 'application/json' }
+    const request = new Request(new URL(url, `http://${this.#options.realm}`), { headers })
     const answered = await seller.compose(...offers)(request)
     if (answered.status !== 402) throw new TypeError('a request without a payment is challenged')
     const { challenge } = answered
@@ -108,9 +91,16 @@ export class TempoCharges {
     }
   }
 
-  /** Changes nothing. @throws ChargeRefusedError */
-  async check(authorization: string, price: Price): Promise<CheckedCharge> {
-    const credential = credentialIn(authorization)
+  /** Takes what is no credential too, and says what is wrong with it. */
+  presentedIn(headers: IncomingHttpHeaders): string | null {
+    const presented = mppPaymentIn(headers)
+    const { method = this.name, credential = null } = presented ?? {}
+    return (method ?? this.name) === this.name ? credential : null
+  }
+
+  async check(text: string, price: Price): Promise<CheckedPayment> {
+    const { chainId, recipient } = this.#options
+    const credential = mppCredentialIn(text)
     const asked = this.#askedIn(credential, price)
     const validation = await this.#withSeller((seller) =>
       seller.validateCredential(credential, this.#bindingOf(price, asked)),
@@ -119,51 +109,52 @@ export class TempoCharges {
     const serialized = isRecord(details) ? details['serializedTransaction'] : undefined
     const sender = isRecord(details) ? details['sender'] : undefined
     if (!isTempoTransaction(serialized) || !isAddress(sender))
-      throw refused(new Error('no transaction to send'))
+      throw refusal(new Error('no transaction to send'))
     const transaction = Transaction.deserialize(serialized)
     const { validBefore } = transaction
     // Only what runs out can be told to have failed.
-    if (validBefore === undefined) throw refused(new Error('the transaction is valid for ever'))
+    if (validBefore === undefined) throw refusal(new Error('the transaction is valid for ever'))
     return {
-      challengeId: credential.challenge.id,
-      credentialDigest: digestOf(authorization),
-      ...asked,
-      payer: lower(sender),
+      identity: credential.challenge.id,
+      credentialDigest: digestOf(text),
+      ...{ chainId, recipient, currency: asked.currency.address, amount: asked.amount },
+      payer: sender.toLowerCase(),
       txHash: keccak256(await Transaction.serialize(transaction)),
       validBeforeSeconds: Number(validBefore),
     }
   }
 
-  /** Spends it. Unknown where it was sent and no block is known to have it. */
-  async send(authorization: string, price: Price, charge: CheckedCharge): Promise<Outcome | 'unsent'> {
-    const credential = credentialIn(authorization)
-    const { txHash, currency, amount } = charge
+  /** Unknown where it was sent and no block is known to have it. */
+  async send(text: string, price: Price, payment: CheckedPayment): Promise<Outcome | 'unsent'> {
+    const { txHash } = payment
+    if (txHash === null) throw new TypeError('a charge has a transaction')
     this.#sent.delete(txHash)
     try {
+      const credential = mppCredentialIn(text)
+      const asked = this.#askedIn(credential, price)
       const receipt = await this.#withSeller((seller) =>
-        seller.broadcastCredential(credential, this.#bindingOf(price, { currency, amount })),
+        seller.broadcastCredential(credential, this.#bindingOf(price, asked)),
       )
-      return { kind: 'settled', receipt: serialize(receipt) }
+      return { kind: 'settled', receipt: serializeReceipt(receipt), txHash }
     } catch {
       // The library throws alike before and after it was sent.
-      return this.#sent.has(txHash) ? this.outcome(charge) : 'unsent'
+      return this.#sent.has(txHash) ? this.outcome(payment) : 'unsent'
     } finally {
       this.#sent.delete(txHash)
     }
   }
 
-  /** What the chain says of a transaction that may have been sent. */
-  async outcome({
-    txHash,
-    validBeforeSeconds,
-  }: Pick<CheckedCharge, 'txHash' | 'validBeforeSeconds'>): Promise<Outcome> {
+  readonly receiptHeaders = (receipt: string) => ({ 'payment-receipt': receipt })
+
+  async outcome({ txHash, validBeforeSeconds }: CheckedPayment): Promise<Outcome> {
+    if (txHash === null) throw new TypeError('a charge has a transaction')
     const receipt = await this.#ask('eth_getTransactionReceipt', [txHash])
     if (isRecord(receipt)) {
       if (receipt['status'] !== '0x1') return { kind: 'failed' }
       const block = await this.#ask('eth_getBlockByHash', [receipt['blockHash'], false])
       const seconds = isRecord(block) ? Number(block['timestamp']) : Number.NaN
       if (!Number.isSafeInteger(seconds)) return { kind: 'unknown' }
-      return { kind: 'settled', receipt: serialize(receiptOf(txHash, seconds)) }
+      return { kind: 'settled', receipt: serializeReceipt(receiptOf(txHash, seconds)), txHash }
     }
     if (receipt !== null) return { kind: 'unknown' }
     // A node that lags has not seen the block that may hold it.
@@ -182,15 +173,23 @@ export class TempoCharges {
     return request({ method, params }).catch(() => undefined)
   }
 
-  /** The currency that the credential names, with what is asked in it now. @throws ChargeRefusedError */
-  #askedIn(credential: Credential.Credential, { amounts }: Price): Price['amounts'][number] {
+  #amountsOf({ dollars, units }: Price): readonly Asked[] {
+    return this.#options.currencies().map((currency) => ({
+      currency,
+      amount: amountOf(dollars, units, currency.decimals),
+    }))
+  }
+
+  /** The currency that the credential names, with what is asked in it now. @throws PaymentRefusedError */
+  #askedIn(credential: Credential.Credential, price: Price): Asked {
     const { currency } = credential.challenge.request
-    const asked = amounts.find(({ currency: { address } }) => address === String(currency).toLowerCase())
-    if (!asked) throw refused(new Error('the currency is not taken'))
+    const named = String(currency).toLowerCase()
+    const asked = this.#amountsOf(price).find(({ currency: { address } }) => address === named)
+    if (!asked) throw refusal(new Error('the currency is not taken'))
     return asked
   }
 
-  #termsOf({ digest, description }: Price, { currency, amount }: Price['amounts'][number]) {
+  #termsOf({ digest, description, meta }: Price, { currency, amount }: Asked) {
     const { chainId, recipient } = this.#options
     return {
       amount: decimalOf(amount, currency.decimals),
@@ -199,12 +198,12 @@ export class TempoCharges {
       chainId,
       recipient,
       description,
-      meta: { request: Buffer.from(digest).toString('base64url') },
+      meta: { ...meta, request: Buffer.from(digest).toString('base64url') },
       supportedModes: ['pull'] satisfies ['pull'],
     }
   }
 
-  #bindingOf(price: Price, asked: Price['amounts'][number]) {
+  #bindingOf(price: Price, asked: Asked) {
     const { meta, description: _, ...request } = this.#termsOf(price, asked)
     return { request, meta, realm: this.#options.realm }
   }
@@ -254,42 +253,9 @@ function openSeller(
   })
 }
 
-/** Each challenge by itself: together they are one header's value, parts of which have commas. */
-function challengesIn(headers: Headers): string[] {
-  const joined = headers.get('www-authenticate') ?? ''
-  return joined.split(/,\s*(?=Payment\s)/)
-}
-
-/** What a credential is known by; null for what is none. */
-export function identityOf(
-  authorization: string,
-): { readonly challengeId: string; readonly digest: Uint8Array } | null {
-  try {
-    return {
-      challengeId: Credential.deserialize(authorization).challenge.id,
-      digest: digestOf(authorization),
-    }
-  } catch {
-    return null
-  }
-}
-
-/** @throws ChargeRefusedError */
-function credentialIn(authorization: string): Credential.Credential {
-  try {
-    return Credential.deserialize(authorization)
-  } catch (cause) {
-    throw refused(new Errors.MalformedCredentialError({ reason: messageIn(cause) }))
-  }
-}
-
 function refused(cause: unknown): never {
-  throw new ChargeRefusedError(cause)
+  throw refusal(cause)
 }
-
-const messageIn = (cause: unknown): string => (cause instanceof Error ? cause.message : 'not a credential')
-
-const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 const receiptOf = (txHash: string, seconds: number): Receipt.Receipt => ({
   method: 'tempo',
@@ -297,10 +263,6 @@ const receiptOf = (txHash: string, seconds: number): Receipt.Receipt => ({
   timestamp: new Date(seconds * 1_000).toISOString(),
   reference: txHash,
 })
-
-/** As it leaves in Payment-Receipt. */
-const serialize = (receipt: Receipt.Receipt): string =>
-  Buffer.from(JSON.stringify(receipt)).toString('base64url')
 
 const isAddress = (value: unknown): value is `0x${string}` =>
   typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value)
@@ -312,5 +274,3 @@ function asHex(text: string): `0x${string}` {
   if (!text.startsWith('0x')) throw new TypeError('not hexadecimal')
   return `0x${text.slice(2)}`
 }
-
-const lower = (address: `0x${string}`): `0x${string}` => `0x${address.slice(2).toLowerCase()}`

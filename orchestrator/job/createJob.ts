@@ -1,0 +1,56 @@
+/** A job of a plan that was quoted and paid for. */
+import type { AppDatabase } from '#rows/database.ts'
+import { type InsertedJob, insertJob, type JobCharge, type NewJob } from '#rows/jobs/newJobs.ts'
+import { canonicalJson } from '../plan/canonicalJson.ts'
+import { type Plan, planHash } from '../plan/plan.ts'
+import type { Quote } from '../quote/quoteResult.ts'
+
+/** What of a quote a job goes on with: prices that its calls may cost, and what was accepted. */
+export type AcceptedQuote = Pick<
+  Quote,
+  'currency' | 'decimals' | 'costMultiplier' | 'totalAmountUnits' | 'nodes'
+>
+
+export interface JobOrder {
+  /** UUID, version 4: chosen before the payment is spent, so that its outcome has a name. */
+  readonly jobId: string
+  /** Lowercase address, as it was verified. */
+  readonly payer: string
+  readonly idempotencyKey: string
+  readonly plan: Plan
+  readonly quote: AcceptedQuote
+  /** Null for a plan that costs nothing. */
+  readonly charge: JobCharge | null
+  /** Milliseconds since the epoch. */
+  readonly nowMs: number
+  /** The job whose outputs it goes on with: the nodes named are not called again. */
+  readonly carried?: NewJob['carried']
+}
+
+/** The longest that a job runs: what is not done by then has failed, and is refunded. */
+const JOB_MS_MAX = 6 * 3_600_000
+
+/**
+ * Makes the job in the transaction that settles its payment; the same payer, key and plan give the
+ * job that is there. Who commits rings the bell of jobs.
+ * @throws IdempotencyConflictError, CarriedOutputGoneError
+ */
+export function createJob(transaction: AppDatabase, order: JobOrder): Promise<InsertedJob> {
+  const { jobId, payer, idempotencyKey, plan, quote, charge, nowMs, carried = null } = order
+  const prices = new Map(quote.nodes.map(({ nodeId, amountUnits }) => [nodeId, BigInt(amountUnits)]))
+  return insertJob(transaction, {
+    id: jobId,
+    ...{ payer, idempotencyKey, charge, carried },
+    planHash: planHash(plan),
+    plan: canonicalJson(plan),
+    nodes: plan.nodes.map(({ id, serviceId, method, path }) => ({
+      ...{ nodeId: id, serviceId, method, path },
+      unitsMax: prices.get(id) ?? 0n,
+    })),
+    currency: quote.currency,
+    decimals: quote.decimals,
+    costMultiplier: quote.costMultiplier,
+    chargedUnits: BigInt(quote.totalAmountUnits),
+    deadlineAt: new Date(nowMs + JOB_MS_MAX),
+  })
+}

@@ -1,0 +1,90 @@
+/**
+ * A way to pay. `Payments` offers all of them in one 402, takes a credential to the method that it
+ * belongs to, and keeps the rows; a method knows its protocol and its chain, and keeps nothing.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import { failure } from '#errors.ts'
+import type { CheckedPayment } from '#rows/payments/payments.ts'
+
+/** What is asked for one request. */
+export interface Price {
+  /** SHA-256 of the request. */
+  readonly digest: Uint8Array
+  /** A unit in dollars, as decimal text. */
+  readonly dollars: string
+  readonly units: number
+  readonly description: string
+  /** What else the payment is bound to, by name. */
+  readonly meta: Readonly<Record<string, string>>
+}
+
+/** One method's part of a 402. */
+export interface Challenge {
+  readonly headers: Readonly<Record<string, string | readonly string[]>>
+  /** Used where no method before it has one. */
+  readonly body: string
+  readonly contentType: string
+}
+
+/** A method in one currency, as documents show it (`x-payment-info`). */
+export interface DocumentedOffer {
+  readonly intent: string
+  readonly method: string
+  /** Address of the token. */
+  readonly currency: string
+  /** In its smallest unit. */
+  readonly amount: string
+}
+
+/** What became of a payment. */
+export type Outcome =
+  | {
+      readonly kind: 'settled'
+      /** As the payer gets it. */
+      readonly receipt: string
+      /** Transaction that moved the money, where one did. */
+      readonly txHash: string | null
+    }
+  /** It surely did not settle, and never will. */
+  | { readonly kind: 'failed' }
+  | { readonly kind: 'unknown' }
+
+/** What a credential is known by before it was checked. */
+export interface Identity {
+  /** The challenge or nonce that it spends. */
+  readonly identity: string
+  /** SHA-256 of the credential. */
+  readonly digest: Uint8Array
+}
+
+export interface PaymentMethod {
+  /** `tempo/charge`: in Accept-Payment and in the rows that it alone can tell the outcome of. */
+  readonly name: string
+  /** What a unit costs in each currency that settles now; empty where none does. */
+  offersOf(dollars: string): readonly DocumentedOffer[]
+  /** Writes no row. Null where nothing settles now. @param url path and query */
+  challenge(price: Price, url: string): Promise<Challenge | null>
+  /** The credential in a request that is this method's; null for none. @throws ApiError for two */
+  presentedIn(headers: IncomingHttpHeaders): string | null
+  /** Null for what is no credential. */
+  identityOf(credential: string): Identity | null
+  /** Changes nothing. @throws PaymentRefusedError */
+  check(credential: string, price: Price): Promise<CheckedPayment>
+  /** Spends it. `unsent`: surely nothing left this process. */
+  send(credential: string, price: Price, payment: CheckedPayment): Promise<Outcome | 'unsent'>
+  /** What the chain says of a payment that may have been sent. */
+  outcome(payment: CheckedPayment): Promise<Outcome>
+  /** The receipt, as it goes with the answer. */
+  receiptHeaders(receipt: string): Readonly<Record<string, string>>
+}
+
+/** The credential does not pay for this request; nothing was done with it. */
+export class PaymentRefusedError extends failure('PaymentRefusedError', 'payment_refused', 'stop') {
+  /** RFC 9457, for the body of the next challenge; null for none. */
+  readonly problem: Readonly<Record<string, unknown>> | null
+
+  constructor(cause: unknown, problem: Readonly<Record<string, unknown>> | null = null) {
+    super('the payment was not accepted', { cause })
+    this.problem = problem
+  }
+}

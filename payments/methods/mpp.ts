@@ -1,0 +1,64 @@
+/** What the methods of the Payment scheme share: their header, their credentials, their receipts. */
+import { createHash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import { Credential, Errors, type Receipt } from 'mppx'
+import { ApiError } from '#http/errors.ts'
+import { type Identity, PaymentRefusedError } from './PaymentMethod.ts'
+
+export interface Presented {
+  readonly credential: string
+  /** `tempo/charge`; null where the text tells none. */
+  readonly method: string | null
+}
+
+/** The payment in `Authorization`; null for none. @throws ApiError for two */
+export function mppPaymentIn({ authorization }: IncomingHttpHeaders): Presented | null {
+  const found = authorization?.match(/(?:^|,\s*)payment\s+[^\s,]+/gi) ?? []
+  if (found.length > 1) throw new ApiError('request_invalid', 'A request carries one payment.')
+  const credential = found[0]?.replace(/^,\s*/, '')
+  if (credential === undefined) return null
+  try {
+    const { method, intent } = Credential.deserialize(credential).challenge
+    return { credential, method: `${method}/${intent}` }
+  } catch {
+    return { credential, method: null }
+  }
+}
+
+/** What a credential is known by; null for what is none. */
+export function mppIdentityOf(credential: string): Identity | null {
+  try {
+    return { identity: Credential.deserialize(credential).challenge.id, digest: digestOf(credential) }
+  } catch {
+    return null
+  }
+}
+
+/** @throws PaymentRefusedError */
+export function mppCredentialIn(credential: string): Credential.Credential {
+  try {
+    return Credential.deserialize(credential)
+  } catch (cause) {
+    throw refusal(new Errors.MalformedCredentialError({ reason: messageIn(cause) }))
+  }
+}
+
+export const refusal = (cause: unknown): PaymentRefusedError =>
+  new PaymentRefusedError(
+    cause,
+    cause instanceof Errors.PaymentError ? { ...cause.toProblemDetails() } : null,
+  )
+
+/** Each challenge by itself: together they are one header's value, parts of which have commas. */
+export function challengesIn(headers: Headers): readonly string[] {
+  const joined = headers.get('www-authenticate') ?? ''
+  return joined.split(/,\s*(?=Payment\s)/)
+}
+
+/** As it leaves in Payment-Receipt. */
+export const serializeReceipt = (receipt: Receipt.Receipt): string =>
+  Buffer.from(JSON.stringify(receipt)).toString('base64url')
+
+export const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+const messageIn = (cause: unknown): string => (cause instanceof Error ? cause.message : 'not a credential')

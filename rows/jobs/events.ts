@@ -1,0 +1,23 @@
+/** What became of a job, in order: written with what it tells of, read by streams from any place. */
+import { sql } from 'kysely'
+import type { AppDatabase } from '../database.ts'
+
+export interface NewJobEvent {
+  /** `job` or `node`. */
+  readonly type: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** The caller's transaction holds the job's row, or has made it. */
+export async function addEvents(
+  transaction: AppDatabase,
+  jobId: string,
+  events: readonly NewJobEvent[],
+): Promise<void> {
+  if (events.length === 0) return
+  await sql`
+    INSERT INTO app.job_events (job_id, sequence, type, data)
+    SELECT ${jobId}, (SELECT coalesce(max(sequence), 0) FROM app.job_events WHERE job_id = ${jobId}) + place, type, data
+    FROM unnest(${events.map(({ type }) => type)}::text[], ${events.map(({ data }) => JSON.stringify(data))}::jsonb[])
+      WITH ORDINALITY AS added (type, data, place)`.execute(transaction)
+}

@@ -1,0 +1,58 @@
+/** The protocol's own clients behind one face, one for each revision that the door speaks. */
+import {
+  Client as NewClient,
+  StreamableHTTPClientTransport as NewTransport,
+} from '@modelcontextprotocol/client'
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+
+type Members = Readonly<Record<string, unknown>>
+
+interface ListedTool {
+  readonly name: string
+  readonly annotations?: object | undefined
+  readonly inputSchema: { readonly required?: readonly string[] | undefined }
+  readonly outputSchema?: Members | undefined
+}
+
+export interface Agent {
+  /** A tool's answer, as the client read it. */
+  readonly call: (name: string, given: Members) => Promise<Members>
+  readonly tools: () => Promise<readonly ListedTool[]>
+  readonly instructions: () => string | undefined
+  /** The revision that was agreed on. */
+  readonly spoken: () => string | undefined
+  readonly close: () => Promise<void>
+}
+
+const identity = { name: 'test', version: '1' }
+
+async function connectNew(address: string): Promise<Agent> {
+  const client = new NewClient(identity, { versionNegotiation: { mode: { pin: '2026-07-28' } } })
+  await client.connect(new NewTransport(new URL('/mcp', address)))
+  return {
+    call: (name, given) => client.callTool({ name, arguments: given }),
+    tools: async () => (await client.listTools()).tools,
+    instructions: () => client.getInstructions(),
+    spoken: () => client.getNegotiatedProtocolVersion(),
+    close: () => client.close(),
+  }
+}
+
+async function connectOld(address: string): Promise<Agent> {
+  const client = new OldClient(identity)
+  const transport = new OldTransport(new URL('/mcp', address))
+  await client.connect(transport)
+  return {
+    call: (name, given) => client.callTool({ name, arguments: given }),
+    tools: async () => (await client.listTools()).tools,
+    instructions: () => client.getInstructions(),
+    spoken: () => transport.protocolVersion,
+    close: () => client.close(),
+  }
+}
+
+export const agents = [
+  { revision: '2026-07-28', connect: connectNew },
+  { revision: '2025-11-25', connect: connectOld },
+]
