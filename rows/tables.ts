@@ -215,6 +215,7 @@ export const appTables = {
     type: given('text'),
     data: given('jsonb'),
     recorded_at: filled('timestamptz'),
+  },
   'app.wallet': {
     singleton: filled('boolean'),
     paused_at: maybe('timestamptz'),
