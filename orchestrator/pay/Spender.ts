@@ -169,7 +169,7 @@ export class Spender implements Buyer {
     const outcome = await this.#look(spend)
     if (outcome.kind === 'settled') return answered(answer, outcome.paid)
     if (outcome.kind === 'failed') return answered(answer, null)
-    // Whoever delivers is paid: by the reservation, until the chain has said it.
+    // An answer is paid for: by the reservation, until the chain has said it.
     return isSuccess(answer.status) ? answered(answer, this.#promised(spend)) : later
   }
 

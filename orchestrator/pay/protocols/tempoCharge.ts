@@ -30,7 +30,7 @@ export interface TempoChargeOptions {
 }
 
 /** The most that the chain may take for a transfer: five cents, ten times what it takes. */
-export const FEE_UNITS_MAX = 50_000n
+const FEE_UNITS_MAX = 50_000n
 /** Seconds that a transfer may be mined in; the library takes 25. */
 const VALID_SECONDS_MAX = 60
 /** A challenge that ends sooner is not worth an answer's way. */
@@ -171,7 +171,7 @@ async function findReceipt(ask: Ask, txHash: Hex, { payer }: Sent) {
     : ({ kind: 'failed', feeUnits } as const)
 }
 
-/** Whoever pays for the transaction decides its hash; the memo is bound to the challenge. */
+/** The hash is decided by the account that pays for the transaction; the memo is bound to the challenge. */
 async function findTransfer(ask: Ask, { currency, recipient, payer, reference, fromBlock }: Sent) {
   const topics = encodeEventTopics({
     abi: Abis.tip20,

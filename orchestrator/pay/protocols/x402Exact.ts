@@ -57,7 +57,7 @@ export class X402Exact implements Paying {
         {
           offer: { ...one.offer, chainId: chain.chainId },
           payer: address(account.address),
-          // Whoever settles pays the chain.
+          // The chain is paid by the facilitator.
           feeUnits: 0n,
           sign: () => this.#sign(answer, one, chain).catch(unsigned),
         },

@@ -34,7 +34,7 @@ test('a paid call is answered, and costs its price', async () => {
   expect(await balanceOf(chain.rpcUrl, PATH_USD, account.address)).toBe(before - 1_000n)
   const [spend] = await readSpendsOf(app, purchase.jobId)
   expect(spend).toMatchObject({ state: 'settled', credential: null, tries: 1 })
-  // Whoever asks again, because it died before it had the answer, gets it and pays nothing.
+  // A job that died before it had the answer asks again.
   expect(await spender.buy(purchase, signal)).toEqual(bought)
   expect(await balanceOf(chain.rpcUrl, PATH_USD, account.address)).toBe(before - 1_000n)
 })
