@@ -110,6 +110,13 @@ export const appTables = {
     used: given('integer'),
     quota: given('integer'),
   },
+  'app.product_feedback': {
+    id: filled('bigint'),
+    caller_digest: given('bytea'),
+    kind: given('text'),
+    message: given('text'),
+    received_at: filled('timestamptz'),
+  },
   'app.payments': {
     id: given('text'),
     identity: given('text'),

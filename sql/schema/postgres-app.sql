@@ -4,6 +4,8 @@ CREATE SEQUENCE app.catalog_endpoints_endpoint_seq;
 
 CREATE SEQUENCE app.catalog_entries_entry_seq;
 
+CREATE SEQUENCE app.product_feedback_id_seq;
+
 CREATE SEQUENCE app.webhook_messages_id_seq;
 
 CREATE OR REPLACE FUNCTION app.assert_balanced()
@@ -435,6 +437,21 @@ COMMENT ON COLUMN app.payments.receipt IS 'the receipt as the payer gets it';
 COMMENT ON COLUMN app.payments.attempt IS 'grows with each process that takes it; others of before write no more';
 COMMENT ON COLUMN app.payments.held_until IS 'until then one process works on it';
 COMMENT ON COLUMN app.payments.answered_at IS 'when the answer that it paid for left in full';
+
+CREATE TABLE app.product_feedback (
+  id bigint GENERATED AS IDENTITY NOT NULL,
+  caller_digest bytea NOT NULL,
+  kind text NOT NULL,
+  message text NOT NULL,
+  received_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT product_feedback_kind_check CHECK ((kind = ANY (ARRAY['bug'::text, 'idea'::text, 'praise'::text, 'question'::text, 'other'::text]))),
+  CONSTRAINT product_feedback_pkey PRIMARY KEY (id)
+);
+CREATE INDEX product_feedback_of_caller ON app.product_feedback USING btree (caller_digest, received_at);
+CREATE INDEX product_feedback_received ON app.product_feedback USING btree (received_at);
+COMMENT ON TABLE app.product_feedback IS 'what agents said of the service, for its operator alone';
+COMMENT ON COLUMN app.product_feedback.caller_digest IS 'SHA-256 of the caller''s id: bounds are counted by it, and nobody is named';
+COMMENT ON COLUMN app.product_feedback.message IS 'cleaned, and refused where it held a secret or named a person';
 
 CREATE TABLE app.projects (
   id text NOT NULL,
