@@ -1,5 +1,7 @@
 /** Every table of the `app` schema: rows of the service itself, whatever chains it serves. */
-import { jobTables } from './jobTables.ts'
+import { jobTables } from './schema/jobTables.ts'
+import { paymentTables } from './schema/paymentTables.ts'
+import { walletTables } from './schema/walletTables.ts'
 import { filled, given, maybe, type Rows, type Table } from './table.ts'
 
 export const appTables = {
@@ -117,37 +119,9 @@ export const appTables = {
     message: given('text'),
     received_at: filled('timestamptz'),
   },
-  'app.payments': {
-    id: given('text'),
-    identity: given('text'),
-    request_digest: given('bytea'),
-    credential_digest: given('bytea'),
-    scope: given('text'),
-    method: given('text'),
-    chain_id: given('bigint'),
-    currency: given('bytea'),
-    amount: given('numeric'),
-    recipient: given('bytea'),
-    payer: given('bytea'),
-    tx_hash: maybe('bytea'),
-    valid_before: given('timestamptz'),
-    state: filled('text'),
-    receipt: maybe('text'),
-    attempt: filled('integer'),
-    held_until: given('timestamptz'),
-    claimed_at: filled('timestamptz'),
-    settled_at: maybe('timestamptz'),
-    answered_at: maybe('timestamptz'),
-  },
-  'app.ledger_entries': {
-    transaction_id: given('text'),
-    account: given('text'),
-    chain_id: given('bigint'),
-    currency: given('bytea'),
-    amount: given('numeric'),
-    recorded_at: filled('timestamptz'),
-  },
+  ...paymentTables,
   ...jobTables,
+  ...walletTables,
   'app.rpc_filters': {
     id: given('text'),
     chain_id: given('bigint'),
