@@ -91,6 +91,7 @@ async function startApi(postgres: Postgres, sellers: string) {
       app,
       rows: appDatabase(postgres),
       liveness: null,
+      jobs: null,
       quotes: new Quotes({ app, egress, clock, allowance: async () => {}, terms }),
     },
     access: manyCallers(),

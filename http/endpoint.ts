@@ -49,6 +49,13 @@ export interface Call<
   readonly standing: Standing
 }
 
+/** What a 402 of an endpoint's own asks for, in the offers of a scope: a price, or who the payer is. */
+export interface AskedFor {
+  readonly scope: string
+  /** `proof`: a charge of zero. */
+  readonly what: 'price' | 'proof'
+}
+
 /** What all kinds of endpoint say about themselves. */
 export interface Definition<
   Path extends p.Parameters,
@@ -73,8 +80,8 @@ export interface Definition<
   readonly errors?: readonly ErrorCode[]
   readonly chain?: Chain
   readonly access?: AccessRule
-  /** It has a price of its own, whatever the quota, and asks for it itself: what it is sold as. */
-  readonly sells?: string
+  /** It answers 402 itself, whatever the quota. */
+  readonly asks?: AskedFor
   /** Milliseconds; null for none. */
   readonly deadlineMs?: number | null
   /**
@@ -130,8 +137,7 @@ export interface Endpoint<in Services> {
   readonly errors: readonly ErrorCode[]
   readonly chain: ChainPlace
   readonly access: AccessRule
-  /** What it is sold as, where it asks for its price itself. */
-  readonly sells?: string
+  readonly asks?: AskedFor
   readonly units: (asked: Pick<EndpointRequest, 'chainId' | 'query' | 'body'>, services: Services) => number
   /** Refuses what this caller may not ask for with this body. @throws ApiError */
   readonly permit?: (caller: Caller, body: unknown) => void
@@ -297,7 +303,7 @@ export function describe<
     errors: definition.errors ?? [],
     chain,
     access: definition.access ?? dataRead,
-    ...(definition.sells !== undefined && { sells: definition.sells }),
+    ...(definition.asks && { asks: definition.asks }),
     units: () => 1,
     deadlineMs: definition.deadlineMs === undefined ? DEADLINE_MS_DEFAULT : definition.deadlineMs,
     shared: false,

@@ -40,6 +40,8 @@ export interface PaymentsOptions {
   readonly methods: readonly PaymentMethod[]
   /** Dollars a unit, by scope. */
   readonly prices: Readonly<Record<string, string>>
+  /** Scopes whose requests each have a price of their own. */
+  readonly priced?: ReadonlySet<string>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -104,14 +106,16 @@ export class Payments {
     return Number(this.#priceOf(scope) ?? 0) > 0 && this.isOpen
   }
 
-  /** What a unit of the scope costs by each method, for documents. */
+  /** What a unit of the scope costs by each method, for documents; null where each request has a price. */
   offersOf(scope: string) {
-    const dollars = this.sells(scope) ? this.#priceOf(scope) : undefined
+    const isPriced = this.#options.priced?.has(scope) === true
+    const dollars = isPriced ? '1' : this.sells(scope) ? this.#priceOf(scope) : undefined
+    const description = isPriced ? `the price of ${scope}` : `a unit of ${scope} beyond the quota`
     return dollars === undefined
       ? []
       : this.#options.methods
           .flatMap((method) => method.offersOf(dollars))
-          .map((offer) => ({ ...offer, description: `a unit of ${scope} beyond the quota` }))
+          .map((offer) => ({ ...offer, description, ...(isPriced && { amount: null }) }))
   }
 
   /**

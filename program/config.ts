@@ -57,6 +57,8 @@ export interface Config {
   readonly trustedProxies: readonly string[]
   /** What quotes are told in. */
   readonly quoteTerms: QuoteTerms
+  /** Dollars, as decimal text. */
+  readonly jobCostMax: string
   /** Whether services of the catalog are looked at, and whether a search may ask for it. */
   readonly probesCatalog: boolean
   readonly searchesLive: boolean
@@ -90,6 +92,7 @@ export function readConfig(env: Environment): Config {
     secretKeys: (given.SECRET_KEY ?? []).map((key) => Buffer.from(key, 'base64')),
     ...readAccess(given),
     auditPercentPerDay: given.AUDIT_PERCENT === 'off' ? null : given.AUDIT_PERCENT,
+    jobCostMax: given.JOB_COST_MAX,
     quoteTerms: quoteTerms(given.COST_MULTIPLIER, given.PAR_TOKENS ?? []),
     probesCatalog: given.CATALOG_PROBES === 'on',
     searchesLive: given.LIVE_SEARCH === 'on',

@@ -34,8 +34,8 @@ export interface OutgoingPost {
 export interface PaymentOffer {
   readonly intent: string
   readonly method: string
-  /** In the currency's smallest unit. */
-  readonly amount: string
+  /** In the currency's smallest unit; null where the request decides. */
+  readonly amount: string | null
   readonly currency: string
   readonly description: string
 }
@@ -103,8 +103,8 @@ function operation(
   examples: Readonly<Record<string, string>>,
   offersOf: OffersOf,
 ): Json {
-  const { method, path, summary, description, tag, body, access } = endpoint
-  const offers = access.payable && access.scope !== null ? offersOf(access.scope) : []
+  const { method, path, summary, description, tag, body } = endpoint
+  const offers = offersAt(endpoint, offersOf)
   return {
     operationId: operationId(method, path),
     summary,
@@ -126,6 +126,16 @@ function operation(
     security: security(endpoint),
     ...(offers.length > 0 && { 'x-payment-info': { offers } }),
   }
+}
+
+function offersAt({ asks, access }: Endpoint<never>, offersOf: OffersOf): readonly PaymentOffer[] {
+  if (asks?.what === 'proof')
+    return offersOf(asks.scope)
+      .filter(({ method, intent }) => method === 'tempo' && intent === 'charge')
+      .map((offer) => ({ ...offer, amount: '0', description: 'proves an account, and moves no money' }))
+      .slice(0, 1)
+  if (asks) return offersOf(asks.scope)
+  return access.payable && access.scope !== null ? offersOf(access.scope) : []
 }
 
 function outgoing(name: string, { summary, schema }: OutgoingPost, schemas: Map<string, unknown>): Json {
@@ -196,7 +206,7 @@ function failures(endpoint: Endpoint<never>): Json {
   ])
   return {
     ...Object.fromEntries(responses),
-    ...(endpoint.access.payable && { 402: paymentChallenge }),
+    ...((endpoint.access.payable || endpoint.asks) && { 402: paymentChallenge }),
   }
 }
 

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { failure } from '#errors.ts'
-import { ApiError } from '#http/errors.ts'
+import { ApiError, type ErrorCode } from '#http/errors.ts'
 import type { Challenged } from '#http/request/access.ts'
 import type { PayerProofs } from '#payments/PayerProofs.ts'
 import type { Payments, PresentedPayment, Wanted } from '#payments/Payments.ts'
@@ -107,13 +107,18 @@ export class JobOrders {
       if (admission.kind === 'admitted') throw new TypeError('a job is paid for')
       if (admission.kind === 'challenged') return await this.#ask(request, ordering, admission)
       const taken = await admission.payment.settle()
+      // Repeats go on with it at once.
+      await admission.payment.release()
       if (taken.kind === 'challenged') return await this.#ask(request, ordering)
       this.#options.made()
       return orderedAs(await this.#jobOf(admission.payment.id), taken.headers)
     } catch (error) {
       if (error instanceof KeyTakenError) return orderedAs(this.#sameJob(error.found, request))
-      const isUnknown = error instanceof ApiError && error.code === 'settlement_pending'
-      const pending = isUnknown ? await this.#repeated(presented, request, ['claimed', 'sending', 'settled']) : null
+      // Another request works on the same payment, or has just settled it.
+      const isTold = error instanceof ApiError && toldAsJob.has(error.code)
+      const pending = isTold
+        ? await this.#repeated(presented, request, ['claimed', 'sending', 'settled'])
+        : null
       if (!pending) throw error
       return pending
     }
@@ -234,6 +239,8 @@ export class JobOrders {
     return jobId
   }
 }
+
+const toldAsJob: ReadonlySet<ErrorCode> = new Set(['settlement_pending', 'payment_used'])
 
 const orderedAs = (jobId: string, headers: Ordered['headers'] = {}): Ordered => ({
   ...{ kind: 'ordered', jobId, headers },

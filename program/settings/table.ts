@@ -150,6 +150,11 @@ export const settings = {
     '1',
     'What a plan of paid calls costs here: what its sellers ask, times this.',
   ),
+  JOB_COST_MAX: setting(
+    matching('^[0-9]{1,9}(\\.[0-9]{1,6})?$', 'a decimal number with up to six places'),
+    '25',
+    'The most that one [job](services.md#jobs) may cost, in dollars; one that costs more is refused before it is paid for.',
+  ),
   PAR_TOKENS: setting(
     list(matching(PAR_TOKEN_PATTERN, '<chain as CAIP-2>:<token>:<decimals>')),
     parTokensDefault.join(','),

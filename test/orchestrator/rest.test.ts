@@ -37,6 +37,7 @@ const serve = (access: Access = openAccess) =>
       app: catalog.reads,
       rows: catalog.app,
       liveness: null,
+      jobs: null,
       quotes: new Quotes({
         app: catalog.reads,
         egress: new Egress(),

@@ -21,12 +21,14 @@ export const createJobEndpoint = rawEndpoint({
     'Without a payment: 402 with the price of the plan, which is what is charged. The same payer, `idempotencyKey` and plan get the same job and pay once. A payment whose outcome is not known yet is answered with the job that it will make, without a receipt: repeat the request with the same payment. Anything that was not spent is paid back.',
   tag: 'Services',
   access: agentRequests,
-  sells: JOBS_SCOPE,
+  asks: { scope: JOBS_SCOPE, what: 'price' },
   body: jobRequestSchema,
   bodyBytesMax: BODY_BYTES_MAX,
   readBody: (text) => ({ request: readJobRequest(readExactJson(text)), characters: text.length }),
   units: ({ body: { characters } }) => unitsOf(characters),
-  produces: { 'application/json': s.named('PendingJob', { jobId: s.text({ format: 'uuid' }), ready: s.boolean() }) },
+  produces: {
+    'application/json': s.named('PendingJob', { jobId: s.text({ format: 'uuid' }), ready: s.boolean() }),
+  },
   errors: orderJobErrors,
   answer: async ({ body: { request }, headers, caller, signal }, services: OrchestratorServices) => {
     assertSameKey(headers, request.idempotencyKey)
@@ -44,7 +46,11 @@ export const createJobEndpoint = rawEndpoint({
 /** @throws ApiError request_invalid */
 function assertSameKey({ 'idempotency-key': given }: IncomingHttpHeaders, idempotencyKey: string): void {
   if (given !== undefined && given !== idempotencyKey)
-    throw new ApiError('request_invalid', 'The header Idempotency-Key is not the idempotencyKey of the body.', {
-      details: [{ path: ['header', 'idempotency-key'], message: 'differs from body.idempotencyKey' }],
-    })
+    throw new ApiError(
+      'request_invalid',
+      'The header Idempotency-Key is not the idempotencyKey of the body.',
+      {
+        details: [{ path: ['header', 'idempotency-key'], message: 'differs from body.idempotencyKey' }],
+      },
+    )
 }

@@ -6,6 +6,7 @@ import * as s from '#http/schema.ts'
 import type { Proved } from '#payments/PayerProofs.ts'
 import { listJobsOfPayer, type PayerJob, type PayerSpend, sumSpendOfPayer } from '#rows/jobs/payerJobs.ts'
 import { agentRequests } from '../../allowance.ts'
+import { JOBS_SCOPE } from '../../job/JobOrders.ts'
 import type { OrchestratorServices } from '../../operations.ts'
 import { decimalText } from '../../pay/currencies.ts'
 
@@ -28,9 +29,11 @@ export const resumeEndpoint = rawEndpoint({
   method: 'HEAD',
   path: '/v1/jobs',
   summary: 'Resumes a payment session.',
-  description: 'Asks for a charge of zero (402), which proves an account; nothing is paid, and no job is made.',
+  description:
+    'Asks for a charge of zero (402), which proves an account; nothing is paid, and no job is made.',
   tag: 'Services',
   access: agentRequests,
+  asks: { scope: JOBS_SCOPE, what: 'proof' },
   produces: { 'application/json': null },
   errors: ['payment_required'],
   answer: async ({ asking }, services: OrchestratorServices) => {
@@ -56,9 +59,7 @@ export const payerJobsSchema = s.named('PayerJobs', {
       endedAt: s.optional(s.timestamp),
     }),
   ),
-  spend: s.array(
-    s.named('PayerSpend', { chainId: s.integer(), token: s.text(), jobs: s.count, ...amounts }),
-  ),
+  spend: s.array(s.named('PayerSpend', { chainId: s.integer(), token: s.text(), jobs: s.count, ...amounts })),
 })
 
 export const payerJobsEndpoint = rawEndpoint({
@@ -68,6 +69,7 @@ export const payerJobsEndpoint = rawEndpoint({
   description: `Asks for a charge of zero (402), which proves the account and moves no money. The newest ${JOBS_SHOWN} jobs; spend is of all.`,
   tag: 'Services',
   access: agentRequests,
+  asks: { scope: JOBS_SCOPE, what: 'proof' },
   produces: { 'application/json': payerJobsSchema },
   errors: ['payment_required'],
   answer: async ({ asking }, services: OrchestratorServices) => {

@@ -15,7 +15,9 @@ export interface AccessPart
 export async function openAccessPart(base: Base, { payments }: PaymentsPart): Promise<AccessPart> {
   const { config, program, secrets, quotas, chains, runtime, screen } = base
   const { accounts, signIn, run, ...opened } = await openAccess({
-    ...{ settings: config.access, engines: program.engines, secrets, quotas, chains, payments },
+    ...{ settings: config.access, engines: program.engines, secrets, quotas, chains },
+    // Without quotas nothing is beyond them.
+    payments: config.access.mode === 'guarded' ? payments : null,
     clock: runtime.clock,
     showsKey: screen.isTerminal,
   })

@@ -6,6 +6,7 @@ import { allowanceOf } from '#api/access/allowance.ts'
 import { messageOf } from '#errors.ts'
 import { SELLER_CALLS_PER_MINUTE } from '#orchestrator/allowance.ts'
 import type { DemoSellers } from '#orchestrator/demo/DemoSellers.ts'
+import { JobOrders, type JobOrdersOptions } from '#orchestrator/job/JobOrders.ts'
 import type { McpServices } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { besideDevChain } from '#orchestrator/pay/currencies.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
@@ -16,10 +17,12 @@ import manifest from '#package.json' with { type: 'json' }
 import { appDatabase } from '#rows/database.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
+import { CommitBell } from '#store/ledger/commits.ts'
 import type { Logger } from '#telemetry.ts'
 import { aborted } from '../../process/stopSignal.ts'
 import type { Program } from '../../program.ts'
 import type { Base } from '../part.ts'
+import type { PaymentsPart } from '../payments/paymentsPart.ts'
 
 export interface Orchestrator {
   readonly services: Omit<McpServices, 'askOwn' | 'chainTools'>
@@ -32,7 +35,7 @@ type OrchestratorBase = Pick<
   'config' | 'program' | 'egress' | 'sellerOrigins' | 'quotas' | 'runtime' | 'log'
 >
 
-export function openOrchestrator(base: OrchestratorBase): Orchestrator {
+export function openOrchestrator(base: OrchestratorBase, selling: Selling): Orchestrator {
   const { config, program, egress, sellerOrigins, quotas, runtime, log } = base
   const { clock, random } = runtime
   const allowance = allowanceOf(quotas, 'sellers', SELLER_CALLS_PER_MINUTE)
@@ -44,17 +47,20 @@ export function openOrchestrator(base: OrchestratorBase): Orchestrator {
   const app = appDatabase({ pool: postgres.reads })
   const isOwn = (origin: string) => ownOrigins.has(origin)
   const verifier = new Verifier({ app: rows, egress, clock, random, isOwn })
+  const terms = besideDevChain(config.quoteTerms, localIdOf(reachable))
+  const quotes = new Quotes({ app, egress, clock, allowance, terms, isOwn })
+  const due = new CommitBell()
   const services = {
     app,
     rows,
     liveness: config.searchesLive ? new Liveness({ app, egress, clock, allowance, isOwn }) : null,
-    quotes: new Quotes({
-      app,
-      egress,
+    quotes,
+    jobs: jobDoorOf(selling, {
+      app: rows,
+      quotes,
       clock,
-      allowance,
-      terms: besideDevChain(config.quoteTerms, localIdOf(reachable)),
-      isOwn,
+      costMax: config.jobCostMax,
+      made: () => due.ring(),
     }),
     publicOrigin: config.access.publicUrl?.origin ?? null,
     version: manifest.version,
@@ -80,6 +86,15 @@ export function openOrchestrator(base: OrchestratorBase): Orchestrator {
     }
   }
   return { services, run }
+}
+
+type Selling = Pick<PaymentsPart, 'payments' | 'proofs'>
+
+function jobDoorOf(
+  { payments, proofs }: Selling,
+  options: Omit<JobOrdersOptions, 'payments' | 'proofs'>,
+): McpServices['jobs'] {
+  return payments && proofs && { proofs, orders: new JobOrders({ ...options, payments, proofs }) }
 }
 
 /** After a failure of the database it goes on. */

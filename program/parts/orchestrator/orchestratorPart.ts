@@ -2,15 +2,16 @@
 import type { McpServices } from '#orchestrator/mcp/mcpEndpoint.ts'
 import type { AttributionNames } from '#present/memo.ts'
 import type { Base, Part } from '../part.ts'
+import type { PaymentsPart } from '../payments/paymentsPart.ts'
 import { Attributions } from './attributions.ts'
 import { openOrchestrator } from './openOrchestrator.ts'
 import { askThrough, chainTools } from './ownEndpoints.ts'
 
 type OrchestratorServices = McpServices & { readonly attributionNames: AttributionNames }
 
-export function openOrchestratorPart(base: Base): Part<OrchestratorServices> {
+export function openOrchestratorPart(base: Base, selling: PaymentsPart): Part<OrchestratorServices> {
   const { lists, runtime, log, server } = base
-  const orchestrator = openOrchestrator(base)
+  const orchestrator = openOrchestrator(base, selling)
   const attributed = new Attributions(lists.attributions)
   const { app } = orchestrator.services
   return {

@@ -3,9 +3,11 @@ import { fallback, http } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import type { PaymentSettings } from '#api/access/settings.ts'
 import { SettingError } from '#errors.ts'
+import { JOBS_SCOPE } from '#orchestrator/job/JobOrders.ts'
 import { Uncollected } from '#payments/books/Uncollected.ts'
 import { Offers } from '#payments/methods/charge/Offers.ts'
 import { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
+import { PayerProofs } from '#payments/PayerProofs.ts'
 import { Payments } from '#payments/Payments.ts'
 import { appDatabase } from '#rows/database.ts'
 import type { Config } from '../../config.ts'
@@ -17,6 +19,8 @@ import { devPayeeKey } from './payee.ts'
 export interface PaymentsPart extends Part {
   /** Null where nothing is sold. */
   readonly payments: Payments | null
+  /** What else jobs are sold by. */
+  readonly proofs: PayerProofs | null
 }
 
 /** A service that asks no more than a name of its payers has this one. */
@@ -31,11 +35,14 @@ const devCurrencies = [
 export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const { config, program, secrets, runtime, log } = base
   const { mode, prices, publicUrl } = config.access
-  const settings = mode === 'guarded' ? (config.access.payments ?? devSettings(config, program)) : null
-  if (!settings) {
-    const why = mode === 'guarded' ? 'ACCESS_FILE names no payee' : 'access is open'
-    return { payments: null, services: {}, notes: [`reads are not sold: ${why}`] }
-  }
+  const settings = config.access.payments ?? devSettings(config, program)
+  if (!settings)
+    return {
+      payments: null,
+      proofs: null,
+      services: {},
+      notes: ['nothing is sold: ACCESS_FILE names no payee'],
+    }
   const { chainId, recipient, currencies } = settings
   const urls = urlsOf(chainId, program)
   const transport = transportTo(urls)
@@ -51,12 +58,20 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   })
   const app = appDatabase(program.engines.postgres)
   const { clock } = runtime
-  const payments = new Payments({ app, ...{ realm, methods: [charges], prices, clock, log } })
+  const payments = new Payments({
+    ...{ app, realm, methods: [charges], clock, log },
+    // Where access is open, no quota is left to go beyond.
+    prices: mode === 'guarded' ? prices : {},
+    priced: new Set([JOBS_SCOPE]),
+  })
+  const proofs = new PayerProofs({ app, ...{ realm, keys, chainId, recipient, currency, transport } })
   const { payouts, notes } = openPayouts(base, settings, offers, urls)
   const uncollected = new Uncollected({ app, scopes: Object.keys(prices), clock, log })
-  const selling = `reads beyond the quota are sold on chain ${chainId} to ${recipient}`
+  const sold = mode === 'guarded' ? 'reads beyond the quota and jobs' : 'jobs'
+  const selling = `${sold} are sold on chain ${chainId} to ${recipient}`
   return {
     payments,
+    proofs,
     services: {},
     notes: [selling, ...notes, ...offers.problems],
     run: ({ answered }) =>

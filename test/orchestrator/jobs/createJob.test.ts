@@ -26,17 +26,7 @@ const order = (changes: Partial<JobOrder> = {}): JobOrder => ({
     decimals: 6,
     costMultiplier: '1.05',
     totalAmountUnits: '1050',
-    nodes: [
-      {
-        nodeId: 'a',
-        amount: '0.001',
-        amountUnits: '1000',
-        currency: 'USDC',
-        decimals: 6,
-        input: 'plan',
-        source: 'live',
-      },
-    ],
+    nodes: [{ nodeId: 'a', amountUnits: '1000' }],
   },
   charge: {
     paymentId: `pay_${randomUUID()}`,

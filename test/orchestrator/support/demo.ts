@@ -35,6 +35,7 @@ export async function openDemo(
       app: catalog.reads,
       rows: catalog.app,
       liveness: null,
+      jobs: null,
       quotes: new Quotes({
         app: catalog.reads,
         egress: new Egress({ isLocalOrigin: (origin) => origin === demo.origin }),

@@ -1,0 +1,240 @@
+// Goal: a plan is bought once by exactly its quoted price, by any of several processes; what is
+// refused is not paid for, and what is not known yet is never asked to be paid again.
+// Method: servers over one Postgres and a dev chain; payers are the clients of the payment library.
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DevRpc } from '#local/devchain/devRpc.ts'
+import { readBalances } from '#rows/payments/ledger.ts'
+import { listPayments } from '#rows/payments/payments.ts'
+import { accountOf, balanceOf, PATH_USD, payer } from '../../payments/support/shop.ts'
+import { startTestDevChain } from '../../support/devchain.ts'
+import { fivefold, hashing, openJobShop } from './support/jobShop.ts'
+
+const chainId = 1337
+/** Of one call of the demo's hashes. */
+const HASH_PRICE = 100n
+const recipient = lower(accountOf(19).address)
+let chain: Awaited<ReturnType<typeof startTestDevChain>>
+let shop: Awaited<ReturnType<typeof openJobShop>>
+const ends: (() => unknown)[] = []
+
+beforeAll(async () => {
+  chain = await startTestDevChain(chainId)
+  ends.push(() => chain.remove())
+  // Payments are valid for seconds of the chain's clock, which stands still between blocks.
+  await new DevRpc(chain.rpcUrl).call('evm_setIntervalMining', 1)
+  shop = await openJobShop((end) => void ends.push(end), { rpcUrl: chain.rpcUrl, chainId, recipient })
+})
+afterAll(async () => {
+  for (const end of ends.toReversed()) await end()
+})
+
+function lower(address: string): `0x${string}` {
+  return `0x${address.slice(2).toLowerCase()}`
+}
+const received = () => balanceOf(chain.rpcUrl, PATH_USD, recipient)
+const client = (index = 1) => payer(accountOf(index), { rpcUrl: chain.rpcUrl, chainId })
+const requestOf = (body: object, headers: Record<string, string> = {}): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+})
+const post = (body: object, headers: Record<string, string> = {}, origin = shop.origin) =>
+  fetch(`${origin}/v1/jobs`, requestOf(body, headers))
+const jobIdIn = async (answer: Response): Promise<unknown> => Object(await answer.json()).jobId
+const jobOf = (plan: object, more: object = {}) => ({ idempotencyKey: randomUUID(), plan, ...more })
+const rows = async () => ({
+  payments: (await listPayments(shop.catalog.app, 1_000)).length,
+  jobs: (await shop.catalog.app.selectFrom('app.jobs').select('id').execute()).length,
+  orders: (await shop.catalog.app.selectFrom('app.job_orders').select('job_id').execute()).length,
+})
+
+/** A credential for the job, made and not sent. */
+async function credentialFor(body: object, index = 1): Promise<string> {
+  const refused = await client(index).rawFetch(`${shop.origin}/v1/jobs`, requestOf(body))
+  return client(index).createCredential(refused)
+}
+
+describe('a plan', () => {
+  it('is told to be wrong before anything is to be paid', async () => {
+    const answer = await post(jobOf({ nodes: [] }))
+    expect([answer.status, await answer.json()]).toMatchObject([422, { error: { code: 'plan_invalid' } }])
+  })
+
+  it('is offered at its quoted price, and writes no row', async () => {
+    const before = await rows()
+    const answer = await post(jobOf(fivefold))
+    expect(answer.status).toBe(402)
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    const [, request = ''] = answer.headers.get('www-authenticate')?.match(/request="([\w-]+)"/) ?? []
+    expect(JSON.parse(Buffer.from(request, 'base64url').toString())).toMatchObject({ amount: '63100' })
+    expect(await rows()).toEqual(before)
+  })
+
+  it('is bought by exactly that price, and has a job, a receipt and entries', async () => {
+    const [moneyBefore, before] = [await received(), await rows()]
+    const body = jobOf(fivefold)
+    const answer = await client().fetch(`${shop.origin}/v1/jobs`, requestOf(body))
+    expect([answer.status, await answer.json()]).toMatchObject([
+      200,
+      { jobId: expect.any(String), ready: false },
+    ])
+    expect(answer.headers.get('payment-receipt')).toBeTruthy()
+    expect((await received()) - moneyBefore).toBe(63_100n)
+    const after = await rows()
+    expect([after.jobs - before.jobs, after.orders]).toEqual([1, 0])
+    const balances = await readBalances(shop.catalog.app)
+    expect(balances.reduce((sum, { amount }) => sum + amount, 0n)).toBe(0n)
+  })
+
+  it('with another key in its header is refused', async () => {
+    const answer = await post(jobOf(fivefold), { 'idempotency-key': 'another-key' })
+    expect([answer.status, await answer.json()]).toMatchObject([400, { error: { code: 'request_invalid' } }])
+  })
+
+  it.each(['max_spend', 'approved_total'])('above %s is refused, and nothing is paid', async (name) => {
+    const body = jobOf(fivefold)
+    const authorization = await credentialFor(body)
+    const before = await received()
+    for (const headers of [{}, { authorization }]) {
+      const answer = await post({ ...body, [name]: '0.0630999' }, headers)
+      expect([answer.status, await answer.json()]).toMatchObject([
+        403,
+        { error: { code: 'spend_limit_exceeded' } },
+      ])
+    }
+    expect((await post({ ...body, [name]: '0.0631' })).status).toBe(402)
+    expect(await received()).toBe(before)
+  })
+
+  it('above the operator’s bound is refused', async () => {
+    const { origin } = await shop.serve('0.06')
+    expect((await post(jobOf(fivefold), {}, origin)).status).toBe(403)
+  })
+})
+
+describe('a key', () => {
+  it('gives its job again, whether the same payment comes or another one, and pays once', async () => {
+    const body = jobOf(hashing('again'))
+    const [one, other] = [await credentialFor(body), await credentialFor(body)]
+    const before = await received()
+    const first = await post(body, { authorization: one })
+    const jobId = await jobIdIn(first)
+    const receipt = first.headers.get('payment-receipt')
+    for (const authorization of [one, other, one]) {
+      const answer = await post(body, { authorization })
+      expect([answer.status, await jobIdIn(answer)]).toEqual([200, jobId])
+      expect(answer.headers.get('payment-receipt')).toBe(authorization === one ? receipt : null)
+    }
+    expect((await received()) - before).toBe(HASH_PRICE)
+  })
+
+  it('of another plan is a conflict, and nothing is paid', async () => {
+    const body = jobOf(hashing('one'))
+    await client().fetch(`${shop.origin}/v1/jobs`, requestOf(body))
+    const before = await received()
+    const changed = { ...body, plan: hashing('two') }
+    const answer = await post(changed, { authorization: await credentialFor(changed) })
+    expect([answer.status, await answer.json()]).toMatchObject([
+      409,
+      { error: { code: 'idempotency_conflict' } },
+    ])
+    expect(await received()).toBe(before)
+  })
+
+  it('is the payer’s own: another payer’s job of the same key is another job', async () => {
+    const body = jobOf(hashing('mine'))
+    const answers = [1, 2].map((index) => client(index).fetch(`${shop.origin}/v1/jobs`, requestOf(body)))
+    const ids = await Promise.all(answers.map(async (answer) => jobIdIn(await answer)))
+    expect(new Set(ids).size).toBe(2)
+  })
+
+  it('pays once and has one job, however many requests come at once to two processes', async () => {
+    const { origin: second } = await shop.serve()
+    const body = jobOf(hashing('parallel'))
+    const credentials = await Promise.all(Array.from({ length: 10 }, () => credentialFor(body, 3)))
+    const [moneyBefore, before] = [await received(), await rows()]
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, async (_, index) => {
+        const authorization = credentials[index % credentials.length] ?? ''
+        const answer = await post(body, { authorization }, index % 2 === 0 ? shop.origin : second)
+        return { status: answer.status, ...Object(await answer.json()) }
+      }),
+    )
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    expect(new Set(answers.map(({ jobId }) => jobId)).size).toBe(1)
+    expect((await received()) - moneyBefore).toBe(HASH_PRICE)
+    const after = await rows()
+    expect([after.jobs - before.jobs, after.payments - before.payments, after.orders]).toEqual([1, 1, 0])
+  })
+})
+
+describe('a payment', () => {
+  it('is taken by another process than the one that asked for it, at the price that was asked', async () => {
+    const { origin: second } = await shop.serve()
+    const body = jobOf(hashing('elsewhere'))
+    const answer = await post(body, { authorization: await credentialFor(body) }, second)
+    expect(answer.status).toBe(200)
+  })
+
+  it.each([
+    ['another plan', (body: object) => ({ ...body, plan: hashing('cheaper') })],
+    ['another key', (body: object) => ({ ...body, idempotencyKey: randomUUID() })],
+  ])('is not taken for %s: the price is asked again', async (_, change) => {
+    const body = jobOf(hashing('bound'))
+    const authorization = await credentialFor(body)
+    const before = await received()
+    const answer = await post(change(body), { authorization })
+    expect(answer.status).toBe(402)
+    expect(answer.headers.get('www-authenticate')).toMatch(/^Payment /)
+    expect(await received()).toBe(before)
+  })
+
+  it('that is none is answered with what is wrong with it, and a new challenge', async () => {
+    const answer = await post(jobOf(hashing('broken')), { authorization: 'Payment e30' })
+    expect([answer.status, await answer.json()]).toMatchObject([
+      402,
+      { type: 'https://paymentauth.org/problems/malformed-credential' },
+    ])
+  })
+})
+
+describe('an account', () => {
+  it('proves itself by a charge of zero, once for each challenge, and sees its jobs and spend', async () => {
+    const mine = client(4)
+    const body = jobOf(hashing('seen'))
+    const jobId = await jobIdIn(await mine.fetch(`${shop.origin}/v1/jobs`, requestOf(body)))
+    const before = await received()
+    const told = await mine.fetch(`${shop.origin}/v1/jobs`)
+    expect([told.status, await told.json()]).toMatchObject([
+      200,
+      {
+        payer: lower(accountOf(4).address),
+        jobs: [{ jobId, state: 'queued', charged: '0.0001' }],
+        spend: [{ chainId, token: PATH_USD, jobs: 1, charged: '0.0001', committed: '0' }],
+      },
+    ])
+    expect(await received()).toBe(before)
+  })
+
+  it('is not proved by a proof that was used, or was made for another request', async () => {
+    const mine = client(4)
+    const refused = await mine.rawFetch(`${shop.origin}/v1/jobs`)
+    const authorization = await mine.createCredential(refused)
+    const ask = (method: string) =>
+      fetch(`${shop.origin}/v1/jobs`, { method, headers: { authorization } }).then(({ status }) => status)
+    expect([await ask('HEAD'), await ask('GET'), await ask('GET')]).toEqual([402, 200, 402])
+  })
+
+  it('resumes by HEAD, which GET does not shadow, and which makes no row of a job', async () => {
+    const before = await rows()
+    const refused = await fetch(`${shop.origin}/v1/jobs`, { method: 'HEAD' })
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
+      402,
+      expect.stringContaining('intent="charge"'),
+    ])
+    const answer = await client(5).fetch(`${shop.origin}/v1/jobs`, { method: 'HEAD' })
+    expect(answer.status).toBe(200)
+    expect(await rows()).toEqual(before)
+  })
+})
