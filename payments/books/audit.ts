@@ -3,7 +3,7 @@
  * a payment's or is told apart.
  */
 import type { AppDatabase } from '#rows/database.ts'
-import { type Entry, findUnbalanced, readBalances } from '#rows/payments/ledger.ts'
+import { type Entry, findUnbalanced, readRevenue } from '#rows/payments/ledger.ts'
 import { sumSettled } from '#rows/payments/payments.ts'
 import { listSettled, settledAmong } from '#rows/payments/proofs.ts'
 import type { Queryable } from '#store/ledger/lane.ts'
@@ -56,7 +56,7 @@ const OTHERS_MAX = 100
 
 /** Reads all rows, a page at a time. */
 export async function auditBooks(app: AppDatabase, chains: readonly AuditedChain[]): Promise<AuditReport> {
-  const revenue = revenueLines(await readBalances(app), await sumSettled(app))
+  const revenue = revenueLines(await readRevenue(app), await sumSettled(app))
   const unbalanced = await findUnbalanced(app)
   const found = []
   for (const chain of chains) found.push(await auditChain(app, chain))
@@ -70,8 +70,7 @@ export async function auditBooks(app: AppDatabase, chains: readonly AuditedChain
   return { isRight, revenue, received, unbalanced, differing, open: sumOf(found.map(({ open }) => open)) }
 }
 
-function revenueLines(balances: readonly Entry[], settled: readonly Entry[]): readonly RevenueLine[] {
-  const revenue = balances.filter(({ account }) => account.startsWith('revenue:'))
+function revenueLines(revenue: readonly Entry[], settled: readonly Entry[]): readonly RevenueLine[] {
   const all = new Map([...revenue, ...settled].map((entry) => [keyOf(entry), entry]))
   const amountIn = (entries: readonly Entry[], key: string) =>
     entries.find((entry) => keyOf(entry) === key)?.amount ?? 0n
