@@ -1,14 +1,14 @@
 /** What is to be done about a job now: a pure function of its nodes, the time and what is under way. */
-import type { JobState, NodeState } from '#rows/jobs/states.ts'
+import type { NodeState } from '#rows/jobs/states.ts'
 import { isNodeOver, type JobHappening } from './transitions.ts'
 
 /** Calls of one job under way at a time. */
-export const JOB_CALLS_MAX = 8
+const JOB_CALLS_MAX = 8
 /**
  * After a node's deadline an outcome that is not known is asked for this long: longer than any
  * credential can still be spent.
  */
-export const UNKNOWN_MS_MAX = 10 * 60_000
+const UNKNOWN_MS_MAX = 10 * 60_000
 
 export interface NodeView {
   readonly nodeId: string
@@ -126,6 +126,3 @@ function endOf(states: readonly NodeState[]): NonNullable<Decision['end']> {
   const outputs = states.filter((state) => state === 'succeeded').length
   return outputs === states.length ? 'succeed' : outputs > 0 ? 'partly' : 'fail'
 }
-
-/** States in which a job is over. */
-export const isJobOver = (state: JobState): boolean => state !== 'queued' && state !== 'running'

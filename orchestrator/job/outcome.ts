@@ -144,7 +144,7 @@ export function pollOutcomeOf(
   pollPath: string,
   context: OutcomeContext,
 ): NodeOutcome {
-  // Who is asked for money says nothing, and is never paid.
+  // Polls are never paid.
   if (polled?.status === 402)
     return fail('completion_unpayable', 'The service asks for money to say whether it is done.')
   const isTaken = polled !== null && polled.status >= 200 && polled.status <= 299
