@@ -1,4 +1,4 @@
-// Goal: a job runs its plan in stages with what flows between them, pays no call twice, and its books sum to zero.
+// Goal: a job runs in stages, values flow, no call is paid for twice, and its books sum to zero.
 // Method: the real database; sellers are functions, so that each misbehaves as it is told.
 import { expect, onTestFinished, test } from 'vitest'
 import type { JobOrder } from '#orchestrator/job/createJob.ts'
