@@ -18,7 +18,7 @@ import {
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Queryable } from '#store/ledger/lane.ts'
-import { type FinalTransaction, readFinal } from '#store/read/settlements.ts'
+import { type FinalTransaction, readFinal } from '#store/read/payments/settlements.ts'
 import type { Logger } from '#telemetry.ts'
 import { type Ask, lookFor } from '../chain/lookFor.ts'
 import type { Outcome } from '../methods/PaymentMethod.ts'
@@ -26,7 +26,7 @@ import { verdictOn } from './verdictOn.ts'
 
 export interface ProverOptions {
   readonly app: AppDatabase
-  /** Of the chain that is indexed here. */
+  /** The chain, as it is indexed here. */
   readonly chain: { readonly chainId: number; readonly schema: string; readonly reads: Queryable }
   readonly nodes: readonly Ask[]
   /** What its method says of a payment. */

@@ -7,7 +7,12 @@ import { type Entry, findUnbalanced, readRevenue } from '#rows/payments/ledger.t
 import { sumSettled } from '#rows/payments/payments.ts'
 import { listSettled, settledAmong } from '#rows/payments/proofs.ts'
 import type { Queryable } from '#store/ledger/lane.ts'
-import { type Received, readFinal, readReceived, type TransferPlace } from '#store/read/settlements.ts'
+import {
+  type Received,
+  readFinal,
+  readReceived,
+  type TransferPlace,
+} from '#store/read/payments/settlements.ts'
 import { verdictOn } from './verdictOn.ts'
 
 /** A chain whose transfers are indexed here. */
@@ -90,7 +95,7 @@ interface ChainAudit {
 
 async function auditChain(app: AppDatabase, chain: AuditedChain): Promise<ChainAudit> {
   const differing: { payment: string; problem: string }[] = []
-  /** Of each payee and token. */
+  /** One for each payee and token. */
   const sums = new Map<string, { recipient: string; currency: string; amount: bigint }>()
   let open = 0
   for (let after = ''; ; ) {

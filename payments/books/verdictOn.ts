@@ -1,6 +1,6 @@
 /** A settlement beside the transfer that its transaction made. */
 import type { Payment } from '#rows/payments/payments.ts'
-import type { FinalTransaction } from '#store/read/settlements.ts'
+import type { FinalTransaction } from '#store/read/payments/settlements.ts'
 
 /** What a final transaction says of a payment; the problem in words. */
 export type Verdict = { readonly kind: 'confirmed' } | { readonly kind: 'differs'; readonly problem: string }

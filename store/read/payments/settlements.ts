@@ -1,6 +1,6 @@
 /** Transfers that settle payments: what final blocks say of transactions, and of what came in. */
-import { type Queryable, readLane } from '../ledger/lane.ts'
-import { pairHash, relationOf, toBytes, toHex } from '../sql.ts'
+import { type Queryable, readLane } from '../../ledger/lane.ts'
+import { pairHash, relationOf, toBytes, toHex } from '../../sql.ts'
 
 /** A transfer to one account. */
 export interface Received {
