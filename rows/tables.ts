@@ -109,6 +109,10 @@ export const appTables = {
     used: given('integer'),
     quota: given('integer'),
   },
+  'app.export_debts': {
+    subject: given('text'),
+    returned_at: given('timestamptz'),
+  },
   'app.payments': {
     id: given('text'),
     identity: given('text'),
