@@ -44,6 +44,15 @@ export interface PaymentSettings {
   readonly recipient: `0x${string}`
   /** Lowercase addresses of tokens that are worth a dollar each. */
   readonly currencies: readonly `0x${string}`[]
+  /** How refunds and rewards are sent; null where they stay queued. */
+  readonly payouts: PayoutSettings | null
+}
+
+export interface PayoutSettings {
+  /** Path of the private key; only its owner may read the file. */
+  readonly keyFile: string
+  /** Dollars sent out in each currency within a day, as decimal text. */
+  readonly dollarsPerDay: string
 }
 
 const quota = s.optional(s.integer({ minimum: 1, maximum: 1_000_000_000 }))
@@ -51,10 +60,11 @@ const quota = s.optional(s.integer({ minimum: 1, maximum: 1_000_000_000 }))
 /** Given by people to their keys unless the file says which. */
 const decidedScopes = ['webhooks:read', 'webhooks:write'] as const
 
-const price = s.optional(
-  s.text({ pattern: '^\\d{1,9}(\\.\\d{1,18})?$', description: 'dollars, such as "0.0005"' }),
-)
+const dollars = s.text({ pattern: '^\\d{1,9}(\\.\\d{1,18})?$', description: 'dollars, such as "0.0005"' })
+const price = s.optional(dollars)
 const address = s.text({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'an address' })
+/** Sent out in a day unless the file says more. */
+const DOLLARS_PER_DAY = '10'
 /** More would not fit into one challenge. */
 const CURRENCIES_MAX = 4
 
@@ -65,6 +75,9 @@ const fileSchema = s.object({
       chainId: s.integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'a chain id' }),
       recipient: address,
       currencies: s.array(address, { minItems: 1, maxItems: CURRENCIES_MAX }),
+      payouts: s.optional(
+        s.object({ keyFile: s.text({ minLength: 1 }), dollarsPerDay: s.optional(dollars) }),
+      ),
     }),
   ),
   quotas: s.optional(s.object({ key: quota, organization: quota, address: quota, person: quota })),
@@ -100,6 +113,7 @@ export function readAccessFile(setting: string, path: string): FileSettings {
           chainId: payments.chainId,
           recipient: lowered(payments.recipient),
           currencies: [...new Set(payments.currencies.map(lowered))],
+          payouts: payments.payouts ? { dollarsPerDay: DOLLARS_PER_DAY, ...payments.payouts } : null,
         }
       : null,
     quotas: { ...quotaDefaults, ...quotas },

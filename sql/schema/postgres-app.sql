@@ -4,6 +4,8 @@ CREATE SEQUENCE app.catalog_endpoints_endpoint_seq;
 
 CREATE SEQUENCE app.catalog_entries_entry_seq;
 
+CREATE SEQUENCE app.product_feedback_id_seq;
+
 CREATE SEQUENCE app.webhook_messages_id_seq;
 
 CREATE OR REPLACE FUNCTION app.assert_balanced()
@@ -402,6 +404,15 @@ CREATE TABLE app.organizations (
 );
 COMMENT ON COLUMN app.organizations.deleted_at IS 'null while it exists; the row stays, because what it did is accounted by its id';
 
+CREATE TABLE app.pauses (
+  name text NOT NULL,
+  reason text NOT NULL,
+  paused_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT pauses_pkey PRIMARY KEY (name)
+);
+COMMENT ON TABLE app.pauses IS 'work that an operator has paused, for every process: what is queued waits';
+COMMENT ON COLUMN app.pauses.name IS 'such as payouts';
+
 CREATE TABLE app.payments (
   id text NOT NULL,
   identity text NOT NULL,
@@ -423,16 +434,26 @@ CREATE TABLE app.payments (
   claimed_at timestamp with time zone DEFAULT now() NOT NULL,
   settled_at timestamp with time zone,
   answered_at timestamp with time zone,
+  owed_at timestamp with time zone,
+  proof text,
+  block_number bigint,
   CONSTRAINT payments_amount_check CHECK ((amount > (0)::numeric)),
   CONSTRAINT payments_chain_id_tx_hash_key UNIQUE (chain_id, tx_hash),
   CONSTRAINT payments_check CHECK (((receipt IS NOT NULL) = (state = 'settled'::text))),
+  CONSTRAINT payments_check1 CHECK (((owed_at IS NULL) OR (state = 'settled'::text))),
+  CONSTRAINT payments_check2 CHECK (((block_number IS NOT NULL) = (proof = ANY (ARRAY['confirmed'::text, 'differs'::text])))),
   CONSTRAINT payments_credential_digest_key UNIQUE (credential_digest),
   CONSTRAINT payments_identity_key UNIQUE (identity),
   CONSTRAINT payments_pkey PRIMARY KEY (id),
+  CONSTRAINT payments_proof_check CHECK ((proof = ANY (ARRAY['confirmed'::text, 'differs'::text, 'reversed'::text]))),
   CONSTRAINT payments_state_check CHECK ((state = ANY (ARRAY['claimed'::text, 'sending'::text, 'settled'::text, 'failed'::text])))
 );
+CREATE INDEX payments_failed ON app.payments USING btree (chain_id, claimed_at) WHERE (state = 'failed'::text);
+CREATE INDEX payments_owed ON app.payments USING btree (id) WHERE (owed_at IS NOT NULL);
+CREATE INDEX payments_refuted ON app.payments USING btree (id) WHERE (proof = ANY (ARRAY['differs'::text, 'reversed'::text]));
 CREATE INDEX payments_sending ON app.payments USING btree (held_until) WHERE (state = ANY (ARRAY['claimed'::text, 'sending'::text]));
 CREATE INDEX payments_unanswered ON app.payments USING btree (settled_at) WHERE ((state = 'settled'::text) AND (answered_at IS NULL));
+CREATE INDEX payments_unproved ON app.payments USING btree (chain_id, settled_at) WHERE ((state = 'settled'::text) AND (proof IS NULL));
 COMMENT ON TABLE app.payments IS 'payments of callers: one row a challenge or nonce, for good';
 COMMENT ON COLUMN app.payments.identity IS 'the challenge or nonce that it spends';
 COMMENT ON COLUMN app.payments.request_digest IS 'SHA-256 of the request that it pays for: realm, method, path, query, body';
@@ -445,6 +466,79 @@ COMMENT ON COLUMN app.payments.receipt IS 'the receipt as the payer gets it';
 COMMENT ON COLUMN app.payments.attempt IS 'grows with each process that takes it; others of before write no more';
 COMMENT ON COLUMN app.payments.held_until IS 'until then one process works on it';
 COMMENT ON COLUMN app.payments.answered_at IS 'when the answer that it paid for left in full';
+COMMENT ON COLUMN app.payments.owed_at IS 'since when it is owed to its payer: its answer was not collected, or it settled after it was held to have failed';
+COMMENT ON COLUMN app.payments.proof IS 'what our own index says of the settlement, once its block is final: confirmed; differs: the transfer is another; reversed: the chain took it back';
+COMMENT ON COLUMN app.payments.block_number IS 'the final block that has its transaction';
+
+CREATE TABLE app.payout_transactions (
+  payout_id text NOT NULL,
+  attempt integer NOT NULL,
+  chain_id bigint NOT NULL,
+  tx_hash bytea NOT NULL,
+  raw bytea NOT NULL,
+  valid_before timestamp with time zone NOT NULL,
+  signed_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT payout_transactions_chain_id_tx_hash_key UNIQUE (chain_id, tx_hash),
+  CONSTRAINT payout_transactions_payout_id_fkey FOREIGN KEY (payout_id) REFERENCES app.payouts(id),
+  CONSTRAINT payout_transactions_pkey PRIMARY KEY (payout_id, attempt)
+);
+CREATE INDEX payout_transactions_signed ON app.payout_transactions USING btree (chain_id, signed_at);
+COMMENT ON TABLE app.payout_transactions IS 'signed transactions of payouts, stored before they are sent';
+COMMENT ON COLUMN app.payout_transactions.raw IS 'the signed transaction as it is sent, again where its outcome is unknown';
+COMMENT ON COLUMN app.payout_transactions.valid_before IS 'it cannot be mined from then on';
+
+CREATE TABLE app.payouts (
+  id text NOT NULL,
+  kind text NOT NULL,
+  reference text NOT NULL,
+  chain_id bigint NOT NULL,
+  currency bytea NOT NULL,
+  amount numeric(78,0) NOT NULL,
+  recipient bytea NOT NULL,
+  state text DEFAULT 'queued'::text NOT NULL,
+  attempt integer DEFAULT 0 NOT NULL,
+  failures integer DEFAULT 0 NOT NULL,
+  problem text,
+  hold integer DEFAULT 0 NOT NULL,
+  held_until timestamp with time zone DEFAULT now() NOT NULL,
+  queued_at timestamp with time zone DEFAULT now() NOT NULL,
+  paid_at timestamp with time zone,
+  block_number bigint,
+  CONSTRAINT payouts_amount_check CHECK ((amount > (0)::numeric)),
+  CONSTRAINT payouts_check CHECK (((attempt > 0) OR (state = 'queued'::text))),
+  CONSTRAINT payouts_check1 CHECK (((paid_at IS NOT NULL) = (state = 'paid'::text))),
+  CONSTRAINT payouts_check2 CHECK (((block_number IS NOT NULL) = (state = 'paid'::text))),
+  CONSTRAINT payouts_kind_check CHECK ((kind = ANY (ARRAY['refund'::text, 'reward'::text]))),
+  CONSTRAINT payouts_kind_reference_key UNIQUE (kind, reference),
+  CONSTRAINT payouts_pkey PRIMARY KEY (id),
+  CONSTRAINT payouts_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'sending'::text, 'paid'::text])))
+);
+CREATE INDEX payouts_open ON app.payouts USING btree (held_until) WHERE (state <> 'paid'::text);
+COMMENT ON TABLE app.payouts IS 'money that is to be sent or was sent: one row a debt';
+COMMENT ON COLUMN app.payouts.reference IS 'what it is owed for, such as a payment: once for each kind';
+COMMENT ON COLUMN app.payouts.amount IS 'in the smallest unit of the currency';
+COMMENT ON COLUMN app.payouts.state IS 'queued: nothing that could be mined is signed; sending: its transaction may be mined; paid: a final block has it';
+COMMENT ON COLUMN app.payouts.attempt IS 'transactions signed for it; the last one pays or paid it';
+COMMENT ON COLUMN app.payouts.failures IS 'tries since the last success, which the next pause grows with';
+COMMENT ON COLUMN app.payouts.problem IS 'why it is not paid yet, in words';
+COMMENT ON COLUMN app.payouts.hold IS 'grows with each process that takes it; others of before write no more';
+COMMENT ON COLUMN app.payouts.held_until IS 'until then one process works on it, or nobody before the next try';
+COMMENT ON COLUMN app.payouts.block_number IS 'the final block that paid it';
+
+CREATE TABLE app.product_feedback (
+  id bigint GENERATED AS IDENTITY NOT NULL,
+  caller_digest bytea NOT NULL,
+  kind text NOT NULL,
+  message text NOT NULL,
+  received_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT product_feedback_kind_check CHECK ((kind = ANY (ARRAY['bug'::text, 'idea'::text, 'praise'::text, 'question'::text, 'other'::text]))),
+  CONSTRAINT product_feedback_pkey PRIMARY KEY (id)
+);
+CREATE INDEX product_feedback_of_caller ON app.product_feedback USING btree (caller_digest, received_at);
+CREATE INDEX product_feedback_received ON app.product_feedback USING btree (received_at);
+COMMENT ON TABLE app.product_feedback IS 'what agents said of the service, for its operator alone';
+COMMENT ON COLUMN app.product_feedback.caller_digest IS 'SHA-256 of the caller''s id: bounds are counted by it, and nobody is named';
+COMMENT ON COLUMN app.product_feedback.message IS 'cleaned, and refused where it held a secret or named a person';
 
 CREATE TABLE app.projects (
   id text NOT NULL,

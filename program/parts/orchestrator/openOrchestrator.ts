@@ -46,6 +46,7 @@ export function openOrchestrator(base: OrchestratorBase): Orchestrator {
   const verifier = new Verifier({ app: rows, egress, clock, random, isOwn })
   const services = {
     app,
+    rows,
     liveness: config.searchesLive ? new Liveness({ app, egress, clock, allowance, isOwn }) : null,
     quotes: new Quotes({
       app,

@@ -1,11 +1,9 @@
 /** Payments for reads beyond the quota. Beside a dev chain they need no setting. */
-import { hash } from 'node:crypto'
-import { join } from 'node:path'
 import { fallback, http } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import type { PaymentSettings } from '#api/access/settings.ts'
 import { SettingError } from '#errors.ts'
-import { readOrCreateSecret } from '#local/engines/secretFile.ts'
+import { Uncollected } from '#payments/books/Uncollected.ts'
 import { Offers } from '#payments/methods/charge/Offers.ts'
 import { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
 import { Payments } from '#payments/Payments.ts'
@@ -13,6 +11,8 @@ import { appDatabase } from '#rows/database.ts'
 import type { Config } from '../../config.ts'
 import type { Program } from '../../program.ts'
 import type { Base, Part } from '../part.ts'
+import { openPayouts } from './openPayouts.ts'
+import { devPayeeKey } from './payee.ts'
 
 export interface PaymentsPart extends Part {
   /** Null where nothing is sold. */
@@ -37,7 +37,8 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
     return { payments: null, services: {}, notes: [`reads are not sold: ${why}`] }
   }
   const { chainId, recipient, currencies } = settings
-  const transport = transportTo(chainId, program)
+  const urls = urlsOf(chainId, program)
+  const transport = transportTo(urls)
   const [currency] = currencies
   if (!currency) throw new SettingError('ACCESS_FILE', 'payments.currencies: names none')
   const offers = new Offers({ chainId, currencies, transport, clock: runtime.clock })
@@ -48,32 +49,35 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
     ...{ realm, keys, chainId, recipient, transport, currency },
     currencies: offers.current,
   })
-  const payments = new Payments({
-    app: appDatabase(program.engines.postgres),
-    ...{ realm, methods: [charges], prices, clock: runtime.clock, log },
-  })
+  const app = appDatabase(program.engines.postgres)
+  const { clock } = runtime
+  const payments = new Payments({ app, ...{ realm, methods: [charges], prices, clock, log } })
+  const { payouts, notes } = openPayouts(base, settings, offers, urls)
+  const uncollected = new Uncollected({ app, scopes: Object.keys(prices), clock, log })
+  const selling = `reads beyond the quota are sold on chain ${chainId} to ${recipient}`
   return {
     payments,
     services: {},
-    notes: [`reads beyond the quota are sold on chain ${chainId} to ${recipient}`, ...offers.problems],
-    run: ({ answered }) => Promise.all([payments.run(answered), offers.run(answered)]),
+    notes: [selling, ...notes, ...offers.problems],
+    run: ({ answered }) =>
+      Promise.all([payments, offers, uncollected, payouts].map((part) => part?.run(answered))),
   }
 }
 
-/** What a dev chain's visitors pay is its operator's: the key lies in DATA_DIR. */
-function devSettings({ dataDir }: Config, { reachable }: Program): PaymentSettings | null {
+function devSettings(config: Config, { reachable }: Program): PaymentSettings | null {
   const chain = reachable.find(({ devChain }) => devChain !== null)
   if (!chain) return null
-  const key = hash('sha256', readOrCreateSecret(join(dataDir, 'payee.key')), 'hex')
-  const recipient = privateKeyToAddress(`0x${key}`)
+  const recipient = privateKeyToAddress(devPayeeKey(config))
   return {
     chainId: chain.chainId,
     recipient: `0x${recipient.slice(2).toLowerCase()}`,
     currencies: devCurrencies,
+    payouts: null,
   }
 }
 
-function transportTo(chainId: number, { reachable }: Program) {
+/** Those of the chain's nodes. */
+function urlsOf(chainId: number, { reachable }: Program): readonly string[] {
   const chain = reachable.find((one) => one.chainId === chainId)
   if (!chain)
     throw new SettingError(
@@ -81,9 +85,12 @@ function transportTo(chainId: number, { reachable }: Program) {
       `payments.chainId: chain ${chainId} is not one of those indexed here`,
     )
   const urls = chain.devChain ? [chain.devChain.rpcUrl] : chain.config.rpcUrls
-  return fallback(
-    urls.filter((url) => url.startsWith('http')).map((url) => http(url)),
-    // What was sent may have arrived: the same transaction is not another payment.
+  return urls.filter((url) => url.startsWith('http'))
+}
+
+const transportTo = (urls: readonly string[]) =>
+  // What was sent may have arrived: the same transaction is not another payment.
+  fallback(
+    urls.map((url) => http(url)),
     { retryCount: 0 },
   )
-}

@@ -33,6 +33,7 @@ export async function openDemo(
     catalog,
     services: {
       app: catalog.reads,
+      rows: catalog.app,
       liveness: null,
       quotes: new Quotes({
         app: catalog.reads,
