@@ -2,6 +2,7 @@
 import { type EgressAnswer, EgressFailedError, EgressRefusedError } from '#egress/egress.ts'
 import { MillraceError } from '#errors.ts'
 import type { CatalogService } from '../catalog/service.ts'
+import { isAllowed } from '../pay/choosePayable.ts'
 import { type QuoteTerms, rescaled, tokenKey } from '../pay/currencies.ts'
 import { type LiveOffer, liveOffers } from '../pay/liveOffers.ts'
 
@@ -43,10 +44,6 @@ export async function freePrice(
   if (answer.status >= 500) throw new NoPriceError(`answered ${answer.status}`)
   return nothing
 }
-
-/** Where the catalog names nobody, the seller's own challenge does. */
-const isAllowed = (policy: Policy, recipient: string): boolean =>
-  policy?.mode !== 'allowlist' || policy.recipients.some((each) => each.toLowerCase() === recipient)
 
 /** The cheaper one; of equal ones a charge, which is what it says, before a session of units. */
 const isBetter = (a: Required<LivePrice>, b: Required<LivePrice>): boolean =>

@@ -624,6 +624,67 @@ CREATE INDEX sessions_expires_at_idx ON app.sessions USING btree (expires_at);
 CREATE INDEX sessions_user_id_created_at_idx ON app.sessions USING btree (user_id, created_at);
 COMMENT ON COLUMN app.sessions.digest IS 'HMAC-SHA-256 of the token under the secret api_keys; the token is stored nowhere';
 
+CREATE TABLE app.spend_answers (
+  spend_id text NOT NULL,
+  status integer NOT NULL,
+  content_type text NOT NULL,
+  body bytea NOT NULL,
+  kept_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT spend_answers_pkey PRIMARY KEY (spend_id),
+  CONSTRAINT spend_answers_spend_id_fkey FOREIGN KEY (spend_id) REFERENCES app.spends(id) ON DELETE CASCADE
+);
+CREATE INDEX spend_answers_kept ON app.spend_answers USING btree (kept_at);
+COMMENT ON TABLE app.spend_answers IS 'answers that were paid for: a process that dies before its job has one loses none';
+
+CREATE TABLE app.spends (
+  id text NOT NULL,
+  job_id text NOT NULL,
+  node_id text NOT NULL,
+  attempt integer NOT NULL,
+  service_id text NOT NULL,
+  state text DEFAULT 'reserved'::text NOT NULL,
+  protocol text NOT NULL,
+  chain_id bigint NOT NULL,
+  currency bytea NOT NULL,
+  amount numeric(78,0) NOT NULL,
+  recipient bytea NOT NULL,
+  payer bytea NOT NULL,
+  units numeric(78,0) NOT NULL,
+  day text NOT NULL,
+  credential bytea,
+  reference bytea,
+  tx_hash bytea,
+  valid_before timestamp with time zone,
+  from_block bigint,
+  tries integer DEFAULT 0 NOT NULL,
+  reserved_at timestamp with time zone DEFAULT now() NOT NULL,
+  sent_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  CONSTRAINT spends_amount_check CHECK ((amount > (0)::numeric)),
+  CONSTRAINT spends_check CHECK (((state = ANY (ARRAY['reserved'::text, 'void'::text])) OR ((reference IS NOT NULL) AND (valid_before IS NOT NULL)))),
+  CONSTRAINT spends_check1 CHECK (((state <> 'reserved'::text) OR (reference IS NULL))),
+  CONSTRAINT spends_pkey PRIMARY KEY (id),
+  CONSTRAINT spends_protocol_check CHECK ((protocol = ANY (ARRAY['mpp'::text, 'x402'::text]))),
+  CONSTRAINT spends_protocol_reference_key UNIQUE (protocol, reference),
+  CONSTRAINT spends_state_check CHECK ((state = ANY (ARRAY['reserved'::text, 'sending'::text, 'settled'::text, 'void'::text]))),
+  CONSTRAINT spends_units_check CHECK ((units >= (0)::numeric))
+);
+CREATE UNIQUE INDEX spends_node ON app.spends USING btree (job_id, node_id) WHERE (state <> 'void'::text);
+CREATE INDEX spends_of_node ON app.spends USING btree (job_id, node_id, id);
+CREATE INDEX spends_open ON app.spends USING btree (reserved_at) WHERE (state = ANY (ARRAY['reserved'::text, 'sending'::text]));
+CREATE INDEX spends_sealed ON app.spends USING btree (reserved_at) WHERE (credential IS NOT NULL);
+COMMENT ON TABLE app.spends IS 'money that leaves for calls of sellers: one row a credential, for good';
+COMMENT ON COLUMN app.spends.state IS 'reserved: nothing was signed; sending: it may have been paid; settled: the chain has it; void: it surely was not paid';
+COMMENT ON COLUMN app.spends.amount IS 'in the smallest unit of the currency';
+COMMENT ON COLUMN app.spends.units IS 'what limits count, fee included: the worst case first, then what it was; in the smallest unit of the currency of quotes';
+COMMENT ON COLUMN app.spends.day IS 'day, UTC, whose limits it counts against';
+COMMENT ON COLUMN app.spends.credential IS 'what is sent to the seller, sealed; gone once its answer is there';
+COMMENT ON COLUMN app.spends.reference IS 'what the chain knows it by: memo of a transfer (mpp), nonce of an authorization (x402)';
+COMMENT ON COLUMN app.spends.tx_hash IS 'of the transaction, where it is known';
+COMMENT ON COLUMN app.spends.valid_before IS 'it cannot be mined from then on';
+COMMENT ON COLUMN app.spends.from_block IS 'it is in no block before';
+COMMENT ON COLUMN app.spends.tries IS 'times it was sent to the seller';
+
 CREATE TABLE app.used_nonces (
   nonce text NOT NULL,
   used_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -641,6 +702,34 @@ CREATE TABLE app.users (
   CONSTRAINT users_address_key UNIQUE (address),
   CONSTRAINT users_pkey PRIMARY KEY (id)
 );
+
+CREATE TABLE app.wallet (
+  singleton boolean DEFAULT true NOT NULL,
+  paused_at timestamp with time zone,
+  history text DEFAULT ''::text NOT NULL,
+  next_history text,
+  frozen_until timestamp with time zone,
+  CONSTRAINT wallet_check CHECK (((next_history IS NULL) = (frozen_until IS NULL))),
+  CONSTRAINT wallet_pkey PRIMARY KEY (singleton),
+  CONSTRAINT wallet_singleton_check CHECK (singleton)
+);
+COMMENT ON TABLE app.wallet IS 'one row, locked while money is reserved';
+COMMENT ON COLUMN app.wallet.paused_at IS 'since when no money leaves: `millrace wallet pause`';
+COMMENT ON COLUMN app.wallet.history IS 'cluster and timeline whose spends are known; another one was restored or promoted, and pays nothing yet';
+COMMENT ON COLUMN app.wallet.next_history IS 'the other history, once it was noticed';
+COMMENT ON COLUMN app.wallet.frozen_until IS 'by then no credential of the history before can be spent';
+
+CREATE TABLE app.wallet_days (
+  kind text NOT NULL,
+  subject text NOT NULL,
+  day text NOT NULL,
+  units numeric(78,0) NOT NULL,
+  CONSTRAINT wallet_days_kind_check CHECK ((kind = ANY (ARRAY['all'::text, 'service'::text, 'payee'::text]))),
+  CONSTRAINT wallet_days_pkey PRIMARY KEY (day, kind, subject),
+  CONSTRAINT wallet_days_units_check CHECK ((units >= (0)::numeric))
+);
+COMMENT ON TABLE app.wallet_days IS 'what was spent or is reserved on a day, which limits are compared with';
+COMMENT ON COLUMN app.wallet_days.subject IS 'id of a service or address of a payee; empty for all together';
 
 CREATE TABLE app.webhook_blocks (
   chain_id bigint NOT NULL,
