@@ -127,6 +127,10 @@ export const appTables = {
     challenge_id: given('text'),
     used_at: filled('timestamptz'),
   },
+  'app.export_debts': {
+    subject: given('text'),
+    returned_at: given('timestamptz'),
+  },
   'app.product_feedback': {
     id: filled('bigint'),
     caller_digest: given('bytea'),

@@ -4,12 +4,15 @@ import { privateKeyToAddress } from 'viem/accounts'
 import type { PaymentSettings } from '#api/access/settings.ts'
 import { SettingError } from '#errors.ts'
 import { JOBS_SCOPE } from '#orchestrator/job/JobOrders.ts'
+import { Prover, type ProverOptions } from '#payments/books/Prover.ts'
 import { Uncollected } from '#payments/books/Uncollected.ts'
+import { askOf } from '#payments/chain/lookFor.ts'
 import { Offers } from '#payments/methods/charge/Offers.ts'
 import { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
 import { PayerProofs } from '#payments/PayerProofs.ts'
 import { Payments } from '#payments/Payments.ts'
 import { appDatabase } from '#rows/database.ts'
+import type { Findings } from '#rows/payments/proofs.ts'
 import type { Config } from '../../config.ts'
 import type { Program } from '../../program.ts'
 import type { Base, Part } from '../part.ts'
@@ -21,6 +24,8 @@ export interface PaymentsPart extends Part {
   readonly payments: Payments | null
   /** What else jobs are sold by. */
   readonly proofs: PayerProofs | null
+  /** What an operator should look at; null for a chain that no payments are taken on. */
+  readonly findingsOf: (chainId: number) => Findings | null
 }
 
 /** A service that asks no more than a name of its payers has this one. */
@@ -40,6 +45,7 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
     return {
       payments: null,
       proofs: null,
+      findingsOf: () => null,
       services: {},
       notes: ['nothing is sold: ACCESS_FILE names no payee'],
     }
@@ -67,16 +73,34 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const proofs = new PayerProofs({ app, ...{ realm, keys, chainId, recipient, currency, transport } })
   const { payouts, notes } = openPayouts(base, settings, offers, urls)
   const uncollected = new Uncollected({ app, scopes: Object.keys(prices), clock, log })
+  const prover = openProver(base, chainId, urls, (payment) => payments.outcome(payment))
   const sold = mode === 'guarded' ? 'reads beyond the quota and jobs' : 'jobs'
   const selling = `${sold} are sold on chain ${chainId} to ${recipient}`
   return {
     payments,
     proofs,
+    findingsOf: (id) => (id === chainId ? prover.findings : null),
     services: {},
     notes: [selling, ...notes, ...offers.problems],
     run: ({ answered }) =>
-      Promise.all([payments, offers, uncollected, payouts].map((part) => part?.run(answered))),
+      Promise.all([payments, offers, uncollected, prover, payouts].map((part) => part?.run(answered))),
   }
+}
+
+function openProver(
+  { chains, program, runtime, log }: Base,
+  chainId: number,
+  urls: readonly string[],
+  outcome: ProverOptions['outcome'],
+): Prover {
+  const indexed = chains.get(chainId)
+  if (!indexed) throw new TypeError(`chain ${chainId} is not served`)
+  return new Prover({
+    app: appDatabase(program.engines.postgres),
+    chain: { chainId, schema: indexed.state.schema, reads: indexed.postgres.reads },
+    nodes: urls.map((url) => askOf(http(url))),
+    ...{ outcome, clock: runtime.clock, log },
+  })
 }
 
 function devSettings(config: Config, { reachable }: Program): PaymentSettings | null {
