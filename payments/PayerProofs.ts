@@ -1,7 +1,8 @@
 /**
- * Who asks, where nothing is to be paid: a charge of zero, which the payer's account signs and which
- * moves no money. A proof is bound to one request and holds once.
+ * The account that asks, where nothing is to be paid: it signs a charge of zero, which moves no money.
+ * A proof is bound to one request and holds once.
  */
+import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Errors } from 'mppx'
 import { Mppx, tempo } from 'mppx/server'
@@ -12,7 +13,7 @@ import { isRecord } from '#primitives.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { useProof } from '#rows/payments/accountProofs.ts'
 import { challengeOf } from './challengeOf.ts'
-import { challengesIn, mppCredentialIn, mppPaymentIn, refusal } from './methods/mpp.ts'
+import { challengesIn, mppCredentialIn, mppMetaIn, mppPaymentIn, refusal } from './methods/mpp.ts'
 import { PaymentRefusedError } from './methods/PaymentMethod.ts'
 import { type PaidRequest, requestDigest } from './requestDigest.ts'
 
@@ -26,6 +27,9 @@ export interface PayerProofsOptions {
   readonly currency: `0x${string}`
   readonly transport: Transport
 }
+
+/** Challenges of one moment would be one, by which one of those who asked could prove itself. */
+const SALT_BYTES = 12
 
 /** The account that asks, or what it is asked to sign. */
 export type Proved = { readonly kind: 'proved'; readonly payer: `0x${string}` } | Challenged
@@ -60,7 +64,10 @@ export class PayerProofs {
     const asked = new Request(new URL(request.url, `http://${realm}`), {
       headers: { accept: 'application/json' },
     })
-    const answered = await seller.compose(['tempo/charge', this.#termsOf(request)])(asked)
+    const answered = await seller.compose([
+      'tempo/charge',
+      this.#termsOf(request, randomBytes(SALT_BYTES).toString('base64url')),
+    ])(asked)
     if (answered.status !== 402) throw new TypeError('a request without a proof is challenged')
     const { challenge } = answered
     const challenged = challengeOf(
@@ -81,7 +88,7 @@ export class PayerProofs {
   async #payerOf(text: string, request: PaidRequest): Promise<`0x${string}`> {
     const { app, realm } = this.#options
     const credential = mppCredentialIn(text)
-    const { meta, description: _, ...terms } = this.#termsOf(request)
+    const { meta, description: _, ...terms } = this.#termsOf(request, mppMetaIn(text)['salt'] ?? '')
     const validation = await this.#withSeller((seller) =>
       seller.validateCredential(credential, { request: terms, meta, realm }),
     ).catch((cause: unknown) => {
@@ -95,12 +102,12 @@ export class PayerProofs {
     return `0x${sender.slice(2).toLowerCase()}`
   }
 
-  #termsOf(request: PaidRequest) {
+  #termsOf(request: PaidRequest, salt: string) {
     const { realm, chainId, recipient, currency } = this.#options
     return {
       ...{ amount: '0', currency, decimals: 6, chainId, recipient },
       description: 'proves an account, and moves no money',
-      meta: { proves: requestDigest(realm, request).toString('base64url') },
+      meta: { salt, proves: requestDigest(realm, request).toString('base64url') },
     }
   }
 

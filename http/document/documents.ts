@@ -4,7 +4,8 @@ import type { Endpoint } from '../endpoint.ts'
 import { rawEndpoint } from '../rawEndpoint.ts'
 import { documents } from '../request/access.ts'
 import * as s from '../schema.ts'
-import { type OffersOf, type OutgoingPost, openapiDocument } from './openapi.ts'
+import type { OffersOf } from './offers.ts'
+import { type OutgoingPost, openapiDocument } from './openapi.ts'
 
 /** Values of path parameters, by name, that a request finds something with. */
 export type DocumentExamples = Readonly<Record<string, string>>

@@ -9,6 +9,7 @@ import { type ErrorCode, errorCatalogue } from '../errors.ts'
 import { isBodyOptional } from '../request/json.ts'
 import type { Parameter } from '../request/parameter.ts'
 import * as s from '../schema.ts'
+import { type OffersOf, offersAt } from './offers.ts'
 
 /** The published version of the contract. */
 const apiVersion = '1.0.0'
@@ -30,19 +31,6 @@ export interface OutgoingPost {
   readonly summary: string
   readonly schema: s.TSchema
 }
-
-/** How one unit of a scope is paid for; the challenge of a live request decides. */
-export interface PaymentOffer {
-  readonly intent: string
-  readonly method: string
-  /** In the currency's smallest unit; null where the request decides. */
-  readonly amount: string | null
-  readonly currency: string
-  readonly description: string
-}
-
-/** Offers of a scope; none where it is not sold. */
-export type OffersOf = (scope: string) => readonly PaymentOffer[]
 
 /**
  * The document for these endpoints, and for what is posted, by its name; `examples` are values for
@@ -127,16 +115,6 @@ function operation(
     security: security(endpoint),
     ...(offers.length > 0 && { 'x-payment-info': { offers } }),
   }
-}
-
-function offersAt({ asks, access }: Endpoint<never>, offersOf: OffersOf): readonly PaymentOffer[] {
-  if (asks?.what === 'proof')
-    return offersOf(asks.scope)
-      .filter(({ method, intent }) => method === 'tempo' && intent === 'charge')
-      .map((offer) => ({ ...offer, amount: '0', description: 'proves an account, and moves no money' }))
-      .slice(0, 1)
-  if (asks) return offersOf(asks.scope)
-  return access.payable && access.scope !== null ? offersOf(access.scope) : []
 }
 
 function outgoing(name: string, { summary, schema }: OutgoingPost, schemas: Map<string, unknown>): Json {

@@ -20,7 +20,7 @@ import { readPlan } from '../plan/readPlan.ts'
 import type { Quotes } from '../quote/Quotes.ts'
 import { createJob } from './createJob.ts'
 import type { JobRequest } from './readJobRequest.ts'
-import { sealed, totalOf, unsealed } from './sealedTerms.ts'
+import { ownMeta, sealed, totalOf, unsealed } from './sealedTerms.ts'
 
 /** What jobs are sold under. */
 export const JOBS_SCOPE = 'jobs'
@@ -37,7 +37,7 @@ export interface JobOrdersOptions {
   readonly made: () => void
 }
 
-/** Who asks, and with what. */
+/** The request that a job is ordered by. */
 export interface Ordering {
   readonly headers: IncomingHttpHeaders
   /** Id of the caller, whose calls of sellers are counted. */
@@ -50,6 +50,12 @@ export interface Ordered {
   readonly jobId: string
   /** The receipt; none where the outcome of the payment is not known yet, or nothing was paid. */
   readonly headers: Readonly<Record<string, string>>
+}
+
+/** What is asked, and what its challenge is bound to. */
+interface Sealed {
+  readonly terms: JobTerms
+  readonly meta: Readonly<Record<string, string>>
 }
 
 export class JobOrders {
@@ -67,9 +73,10 @@ export class JobOrders {
     if (!presented) return this.#ask(request, ordering)
     const before = await this.#repeated(presented, request, ['settled'])
     if (before) return before
-    const terms = unsealed(presented.method.metaIn?.(presented.credential) ?? {}, request)
+    const meta = presented.method.metaIn?.(presented.credential) ?? {}
+    const terms = unsealed(meta, request)
     return terms
-      ? this.#pay(presented, request, terms, ordering)
+      ? this.#pay(presented, request, { terms, meta: ownMeta(meta) }, ordering)
       : this.#payUnsealed(presented, request, ordering)
   }
 
@@ -77,7 +84,9 @@ export class JobOrders {
   async #ask(request: JobRequest, ordering: Ordering, refused?: Challenged): Promise<Ordered | Challenged> {
     const terms = await this.#quoted(request, ordering)
     if (BigInt(terms.totalAmountUnits) === 0n) return this.#orderFree(request, terms, ordering)
-    const challenged = await this.#options.payments.challenge(this.#wanted(request, terms, ordering))
+    const challenged = await this.#options.payments.challenge(
+      this.#wanted(request, { terms, meta: sealed(terms, request) }, ordering),
+    )
     return refused ? { ...challenged, body: refused.body, contentType: refused.contentType } : challenged
   }
 
@@ -90,18 +99,18 @@ export class JobOrders {
     const terms = await this.#quoted(request, ordering)
     return BigInt(terms.totalAmountUnits) === 0n
       ? this.#orderFree(request, terms, ordering)
-      : this.#pay(presented, request, terms, ordering)
+      : this.#pay(presented, request, { terms, meta: {} }, ordering)
   }
 
   async #pay(
     presented: PresentedPayment,
     request: JobRequest,
-    terms: JobTerms,
+    { terms, meta }: Sealed,
     ordering: Ordering,
   ): Promise<Ordered | Challenged> {
     const { payments } = this.#options
     this.#assertWithinLimits(request, terms)
-    const wanted = this.#wanted(request, terms, ordering)
+    const wanted = this.#wanted(request, { terms, meta }, ordering)
     try {
       const admission = await payments.begin(presented, wanted)
       if (admission.kind === 'admitted') throw new TypeError('a job is paid for')
@@ -201,11 +210,11 @@ export class JobOrders {
       )
   }
 
-  #wanted(request: JobRequest, terms: JobTerms, { headers }: Ordering): Wanted {
+  #wanted(request: JobRequest, { terms, meta }: Sealed, { headers }: Ordering): Wanted {
     const accept = headers['accept-payment']
     return {
       ...paidRequestOf(request),
-      ...{ scope: JOBS_SCOPE, units: 1, dollars: totalOf(terms), meta: sealed(terms, request) },
+      ...{ scope: JOBS_SCOPE, units: 1, dollars: totalOf(terms), meta },
       accept: Array.isArray(accept) ? accept[0] : accept,
       claimed: (transaction, payment) => this.#claim(transaction, payment, request, terms),
     }

@@ -9,8 +9,8 @@ import { planInvalid } from '../plan/checkPlan.ts'
 import { type Plan, planRequestSchema } from '../plan/plan.ts'
 import { readPlan } from '../plan/readPlan.ts'
 
-export const KEY_CHARACTERS_MIN = 8
-export const KEY_CHARACTERS_MAX = 200
+const KEY_CHARACTERS_MIN = 8
+const KEY_CHARACTERS_MAX = 200
 
 const spendLimit = s.text({
   pattern: '^[0-9]{1,9}(\\.[0-9]{1,18})?$',
@@ -18,7 +18,7 @@ const spendLimit = s.text({
   examples: ['0.25'],
 })
 
-export const idempotencyKeySchema = s.text({
+const idempotencyKeySchema = s.text({
   minLength: KEY_CHARACTERS_MIN,
   maxLength: KEY_CHARACTERS_MAX,
   pattern: '^[\\x21-\\x7e]+$',
@@ -26,7 +26,7 @@ export const idempotencyKeySchema = s.text({
     'One plan of one payer for good. Keep it when you repeat a request: another key is another job.',
 })
 
-export const spendLimits = { max_spend: s.optional(spendLimit), approved_total: s.optional(spendLimit) }
+const spendLimits = { max_spend: s.optional(spendLimit), approved_total: s.optional(spendLimit) }
 
 export const jobRequestSchema = s.named('JobRequest', {
   idempotencyKey: idempotencyKeySchema,
@@ -55,7 +55,7 @@ export function readJobRequest(body: unknown): JobRequest {
 }
 
 /** @param at where the members stand, for what is told of them */
-export function jobRequestOf(beside: unknown, plan: Plan, at: readonly string[]): JobRequest {
+function jobRequestOf(beside: unknown, plan: Plan, at: readonly string[]): JobRequest {
   if (!check.Check(beside)) {
     const details = check.Errors(beside).flatMap((found) => problemsOf(found, at))
     throw new ApiError('body_invalid', `Not valid: ${details[0]?.path.join('.')}: ${details[0]?.message}.`, {

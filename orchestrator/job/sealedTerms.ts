@@ -2,19 +2,31 @@
  * A quote inside of its challenge: what was asked for is charged by any process, whatever the
  * sellers have said since. The challenge proves it, since its id is a code over all that it holds.
  */
+import { randomBytes } from 'node:crypto'
 import type { JobTerms } from '#rows/jobs/orders.ts'
 import { decimalText } from '../pay/currencies.ts'
 import type { JobRequest } from './readJobRequest.ts'
 
+const SALT_BYTES = 12
+
 type Meta = Readonly<Record<string, string>>
 
-/** By name, as the challenge is bound to it. */
+/**
+ * By name, as the challenge is bound to it. With salt: challenges of one moment would be one, which
+ * one of those who asked could pay.
+ */
 export const sealed = (terms: JobTerms, { planHash, idempotencyKey }: JobRequest): Meta => ({
+  salt: randomBytes(SALT_BYTES).toString('base64url'),
   planHash,
   key: idempotencyKey,
   terms: [terms.currency, terms.decimals, terms.costMultiplier, terms.totalAmountUnits].join(' '),
   // In the order of the plan.
   units: terms.nodes.map(({ amountUnits }) => amountUnits).join(' '),
+})
+
+/** Without what the payment's method adds. */
+export const ownMeta = ({ salt = '', planHash = '', key = '', terms = '', units = '' }: Meta): Meta => ({
+  ...{ salt, planHash, key, terms, units },
 })
 
 const digits = /^\d{1,78}$/

@@ -1,8 +1,9 @@
 /** What the methods of the Payment scheme share: their header, their credentials, their receipts. */
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { Challenge, Credential, Errors, type Receipt } from 'mppx'
+import { Credential, Errors, PaymentRequest, type Receipt } from 'mppx'
 import { ApiError } from '#http/errors.ts'
+import { isRecord } from '#primitives.ts'
 import { type Identity, PaymentRefusedError } from './PaymentMethod.ts'
 
 export interface Presented {
@@ -37,7 +38,11 @@ export function mppIdentityOf(credential: string): Identity | null {
 /** What its challenge is bound to by name; it is proved by a check alone. */
 export function mppMetaIn(credential: string): Readonly<Record<string, string>> {
   try {
-    return Challenge.meta(Credential.deserialize(credential).challenge) ?? {}
+    const { opaque } = Credential.deserialize(credential).challenge
+    const meta: unknown = opaque === undefined ? {} : PaymentRequest.deserialize(opaque)
+    return Object.fromEntries(
+      Object.entries(isRecord(meta) ? meta : {}).map(([name, text]) => [name, String(text)]),
+    )
   } catch {
     return {}
   }

@@ -26,7 +26,7 @@ export interface PayerSpend {
   readonly jobs: number
   /** In the token's smallest unit. */
   readonly charged: bigint
-  /** Of jobs that have ended. */
+  /** The same of jobs that have ended. */
   readonly committed: bigint
 }
 
@@ -60,7 +60,7 @@ export async function listJobsOfPayer(
   }))
 }
 
-/** Of all of the payer's jobs. */
+/** What all of the payer's jobs cost. */
 export async function sumSpendOfPayer(app: AppDatabase, payer: string): Promise<readonly PayerSpend[]> {
   const rows = await app
     .selectFrom('app.jobs')

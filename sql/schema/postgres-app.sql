@@ -292,6 +292,25 @@ COMMENT ON COLUMN app.job_nodes.due_at IS 'when something is to be done about it
 COMMENT ON COLUMN app.job_nodes.output IS 'JSON as it was answered; null once results are removed';
 COMMENT ON COLUMN app.job_nodes.output_digest IS 'SHA-256 of the output''s bytes';
 
+CREATE TABLE app.job_orders (
+  payment_id text NOT NULL,
+  job_id uuid NOT NULL,
+  payer bytea NOT NULL,
+  idempotency_key text NOT NULL,
+  plan_hash text NOT NULL,
+  plan text NOT NULL,
+  quote jsonb NOT NULL,
+  token_decimals integer NOT NULL,
+  claimed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT job_orders_job_id_key UNIQUE (job_id),
+  CONSTRAINT job_orders_payer_idempotency_key_key UNIQUE (payer, idempotency_key),
+  CONSTRAINT job_orders_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES app.payments(id) ON DELETE CASCADE,
+  CONSTRAINT job_orders_pkey PRIMARY KEY (payment_id)
+);
+COMMENT ON TABLE app.job_orders IS 'jobs whose payment is claimed and has not settled yet';
+COMMENT ON COLUMN app.job_orders.plan IS 'canonical JSON';
+COMMENT ON COLUMN app.job_orders.quote IS 'what was accepted: prices of the calls, multiplier and total';
+
 CREATE TABLE app.jobs (
   id uuid NOT NULL,
   payer bytea NOT NULL,
@@ -336,6 +355,7 @@ CREATE TABLE app.jobs (
 CREATE INDEX jobs_created ON app.jobs USING btree (created_at DESC);
 CREATE INDEX jobs_due ON app.jobs USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX jobs_of_payer ON app.jobs USING btree (payer, created_at DESC);
+CREATE UNIQUE INDEX jobs_of_payment ON app.jobs USING btree (payment_id);
 CREATE INDEX jobs_with_results ON app.jobs USING btree (ended_at) WHERE ((results_removed_at IS NULL) AND (ended_at IS NOT NULL));
 COMMENT ON TABLE app.jobs IS 'plans that were paid for; whoever knows an id may read what came of it';
 COMMENT ON COLUMN app.jobs.payer IS 'address that paid, which refunds go to';
@@ -412,6 +432,14 @@ CREATE TABLE app.pauses (
 );
 COMMENT ON TABLE app.pauses IS 'work that an operator has paused, for every process: what is queued waits';
 COMMENT ON COLUMN app.pauses.name IS 'such as payouts';
+
+CREATE TABLE app.payment_proofs (
+  challenge_id text NOT NULL,
+  used_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT payment_proofs_pkey PRIMARY KEY (challenge_id)
+);
+CREATE INDEX payment_proofs_used ON app.payment_proofs USING btree (used_at);
+COMMENT ON TABLE app.payment_proofs IS 'challenges that proved an account without a payment: each does so once';
 
 CREATE TABLE app.payments (
   id text NOT NULL,

@@ -17,7 +17,7 @@ const JOBS_SHOWN = 100
  * Which account asks for this very request, or the challenge that it is answered with.
  * @throws ApiError payment_required where nothing is sold
  */
-export function provePayer(
+function provePayer(
   { method, url, headers, body }: AccessRequest,
   { jobs }: Pick<OrchestratorServices, 'jobs'>,
 ): Promise<Proved> {
@@ -45,7 +45,7 @@ export const resumeEndpoint = rawEndpoint({
 
 const amounts = { charged: s.decimal, committed: s.optional(s.decimal) }
 
-export const payerJobsSchema = s.named('PayerJobs', {
+const payerJobsSchema = s.named('PayerJobs', {
   payer: s.text(),
   jobs: s.array(
     s.named('PayerJob', {

@@ -11,7 +11,7 @@ import { startTestDevChain } from '../../support/devchain.ts'
 import { fivefold, hashing, openJobShop } from './support/jobShop.ts'
 
 const chainId = 1337
-/** Of one call of the demo's hashes. */
+/** One call of the demo's hashes. */
 const HASH_PRICE = 100n
 const recipient = lower(accountOf(19).address)
 let chain: Awaited<ReturnType<typeof startTestDevChain>>
@@ -108,7 +108,7 @@ describe('a plan', () => {
   })
 
   it('above the operator’s bound is refused', async () => {
-    const { origin } = await shop.serve('0.06')
+    const { origin } = await shop.serve({ costMax: '0.06' })
     expect((await post(jobOf(fivefold), {}, origin)).status).toBe(403)
   })
 })
@@ -171,10 +171,12 @@ describe('a key', () => {
 
 describe('a payment', () => {
   it('is taken by another process than the one that asked for it, at the price that was asked', async () => {
-    const { origin: second } = await shop.serve()
+    const quotes = { quote: () => Promise.reject(new Error('sellers were asked again')) }
+    const { origin: second } = await shop.serve({ quotes })
     const body = jobOf(hashing('elsewhere'))
+    const before = await received()
     const answer = await post(body, { authorization: await credentialFor(body) }, second)
-    expect(answer.status).toBe(200)
+    expect([answer.status, (await received()) - before]).toEqual([200, HASH_PRICE])
   })
 
   it.each([

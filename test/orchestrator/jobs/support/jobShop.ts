@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { http } from 'viem'
 import { createServer } from '#api/server.ts'
 import { CursorKeys } from '#http/request/cursor.ts'
-import { JOBS_SCOPE, JobOrders } from '#orchestrator/job/JobOrders.ts'
+import { JOBS_SCOPE, JobOrders, type JobOrdersOptions } from '#orchestrator/job/JobOrders.ts'
 import { mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
 import { PayerProofs } from '#payments/PayerProofs.ts'
@@ -25,7 +25,7 @@ export interface JobShopOptions {
 export async function openJobShop(atEnd: (end: () => Promise<void>) => void, options: JobShopOptions) {
   const { catalog, services } = await openDemo(atEnd)
   const keys = [randomBytes(32)]
-  const serve = async (costMax: string | null = null) => {
+  const serve = async ({ costMax = null, quotes = services.quotes }: Partial<JobOrdersOptions> = {}) => {
     const payments = new Payments({
       ...{ app: catalog.app, realm: REALM, methods: [chargesOf(options, keys[0] ?? randomBytes(32))] },
       ...{ prices: {}, priced: new Set([JOBS_SCOPE]), clock, log: silentLogger },
@@ -35,7 +35,7 @@ export async function openJobShop(atEnd: (end: () => Promise<void>) => void, opt
       ...{ chainId: options.chainId, recipient: options.recipient, transport: http(options.rpcUrl) },
     })
     const orders = new JobOrders({
-      ...{ app: catalog.app, payments, proofs, quotes: services.quotes, clock, costMax, made: () => {} },
+      ...{ app: catalog.app, payments, proofs, quotes, clock, costMax, made: () => {} },
     })
     const app = await createServer({
       endpoints: [...orchestratorEndpoints, mcpEndpoint],
