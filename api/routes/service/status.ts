@@ -203,6 +203,8 @@ const statusSchema = s.named('Status', {
         'clickhouse_degraded',
         'unprovable',
         'webhooks_stalled',
+        'wallet_low',
+        'spend_unknown',
       ]),
       problem: s.text(),
       since: s.timestamp,

@@ -2,6 +2,7 @@
 import { registry } from '#telemetry.ts'
 import type { ParityPart } from '../parity/parityPart.ts'
 import type { Base, Part } from '../part.ts'
+import type { WalletPart } from '../wallet/walletPart.ts'
 import type { WebhooksPart } from '../webhooks/webhooksPart.ts'
 import { openGauges, startCounters } from './gauges.ts'
 import { type Alarms, openAlarms } from './openAlarms.ts'
@@ -10,14 +11,25 @@ export interface AlarmsPart extends Part {
   readonly watch: Alarms['watch']
 }
 
-export function openAlarmsPart(base: Base, parity: ParityPart, webhooks: WebhooksPart): AlarmsPart {
+export function openAlarmsPart(
+  base: Base,
+  parity: ParityPart,
+  webhooks: WebhooksPart,
+  { problems }: Pick<WalletPart, 'problems'>,
+): AlarmsPart {
   const { config, program, egress, runtime, log } = base
   const { chains } = program
-  const { watch, run } = openAlarms(config, chains, parity.services.parity, webhooks, {
-    egress,
-    runtime,
-    log,
-  })
+  const { watch, run } = openAlarms(
+    config,
+    chains,
+    parity.services.parity,
+    { problemsOf: webhooks.problemsOf, ofWallet: problems },
+    {
+      egress,
+      runtime,
+      log,
+    },
+  )
   const { dataDir } = config
   openGauges({ registry, chains, dataDir, clock: runtime.clock, webhooks: webhooks.watch })
   startCounters(chains)

@@ -1,4 +1,5 @@
 /** Alarms of all chains of a running program, told to their owner where an address is set. */
+import type { WalletProblem } from '#orchestrator/pay/WalletWatch.ts'
 import { metrics } from '#telemetry.ts'
 import type { Chain } from '../../chain/chain.ts'
 import type { Config } from '../../config.ts'
@@ -16,11 +17,17 @@ export interface Alarms {
   run(signal: AbortSignal): Promise<unknown>
 }
 
+/** What is looked at beside chains. */
+interface AlarmedServices {
+  readonly problemsOf: (chainId: number) => readonly StreamProblem[]
+  readonly ofWallet: () => readonly WalletProblem[]
+}
+
 export function openAlarms(
   { alarms }: Pick<Config, 'alarms'>,
   chains: readonly Chain[],
   parity: Parity['reads'],
-  webhooks: { readonly problemsOf: (chainId: number) => readonly StreamProblem[] },
+  services: AlarmedServices,
   { egress, runtime, log }: Pick<Base, 'egress' | 'runtime' | 'log'>,
 ): Alarms {
   const webhook = alarms && new AlarmWebhook({ ...alarms, egress, runtime, log })
@@ -36,12 +43,12 @@ export function openAlarms(
     return {
       ...{ state, profile, nodes, relay, forks, ...sayings, stall },
       parity: parityStatusOf(parity, state.chainId),
-      webhooks: webhooks.problemsOf(state.chainId),
+      webhooks: services.problemsOf(state.chainId),
     }
   }
   startAlarmSeries(chains)
   const watch = new AlarmWatch({
-    read: () => chains.flatMap((chain) => alarmsOf(watched(chain))),
+    read: () => [...chains.flatMap((chain) => alarmsOf(watched(chain))), ...services.ofWallet()],
     tell: (note) => webhook?.tell(note),
     clock: runtime.clock,
     log,
