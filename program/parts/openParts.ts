@@ -52,7 +52,7 @@ export async function openParts(base: Base): Promise<Parts> {
   const webhooks = await openWebhooksPart(base)
   const parity = openParityPart(base)
   const wallet = await openWalletPart(base)
-  const alarms = openAlarmsPart(base, parity, webhooks, wallet)
+  const alarms = openAlarmsPart(base, { parity, webhooks, payments, wallet })
   const orchestrator = openOrchestratorPart(base)
   const chainData = openChainDataPart(base)
   const parts: readonly Part[] = [

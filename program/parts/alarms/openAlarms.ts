@@ -18,16 +18,17 @@ export interface Alarms {
 }
 
 /** What is looked at beside chains. */
-interface AlarmedServices {
+interface Looked {
+  readonly parity: Parity['reads']
   readonly problemsOf: (chainId: number) => readonly StreamProblem[]
+  readonly findingsOf: (chainId: number) => Watched['payments']
   readonly ofWallet: () => readonly WalletProblem[]
 }
 
 export function openAlarms(
   { alarms }: Pick<Config, 'alarms'>,
   chains: readonly Chain[],
-  parity: Parity['reads'],
-  services: AlarmedServices,
+  looked: Looked,
   { egress, runtime, log }: Pick<Base, 'egress' | 'runtime' | 'log'>,
 ): Alarms {
   const webhook = alarms && new AlarmWebhook({ ...alarms, egress, runtime, log })
@@ -42,13 +43,14 @@ export function openAlarms(
     const sayings = { headStatus, historyStatus, clickhouseStatus, storeProblem, unproved, followers, audit }
     return {
       ...{ state, profile, nodes, relay, forks, ...sayings, stall },
-      parity: parityStatusOf(parity, state.chainId),
-      webhooks: services.problemsOf(state.chainId),
+      parity: parityStatusOf(looked.parity, state.chainId),
+      webhooks: looked.problemsOf(state.chainId),
+      payments: looked.findingsOf(state.chainId),
     }
   }
   startAlarmSeries(chains)
   const watch = new AlarmWatch({
-    read: () => [...chains.flatMap((chain) => alarmsOf(watched(chain))), ...services.ofWallet()],
+    read: () => [...chains.flatMap((chain) => alarmsOf(watched(chain))), ...looked.ofWallet()],
     tell: (note) => webhook?.tell(note),
     clock: runtime.clock,
     log,
