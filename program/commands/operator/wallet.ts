@@ -1,7 +1,7 @@
 /** `millrace wallet`: what the wallet has and spends, and its pause. */
 import { SettingError } from '#errors.ts'
 import { besideDevChain, decimalText } from '#orchestrator/pay/currencies.ts'
-import { type Balance, readBalances } from '#orchestrator/pay/WalletWatch.ts'
+import { type Balance, readBalances } from '#orchestrator/pay/spend/WalletWatch.ts'
 import { appDatabase } from '#rows/database.ts'
 import { sumOpenSpends } from '#rows/jobs/spends.ts'
 import { pauseWallet, readWallet } from '#rows/jobs/wallet.ts'

@@ -1,5 +1,5 @@
 /** Alarms of all chains of a running program, told to their owner where an address is set. */
-import type { WalletProblem } from '#orchestrator/pay/WalletWatch.ts'
+import type { WalletProblem } from '#orchestrator/pay/spend/WalletWatch.ts'
 import { metrics } from '#telemetry.ts'
 import type { Chain } from '../../chain/chain.ts'
 import type { Config } from '../../config.ts'

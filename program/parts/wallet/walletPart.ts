@@ -1,9 +1,9 @@
 /** The wallet: what jobs buy with. Beside a dev chain it needs no setting. */
 import type { Buyer } from '#orchestrator/pay/buyer.ts'
 import { besideDevChain } from '#orchestrator/pay/currencies.ts'
-import { Spender } from '#orchestrator/pay/Spender.ts'
-import { SpendReconciler } from '#orchestrator/pay/SpendReconciler.ts'
-import { type WalletProblem, WalletWatch } from '#orchestrator/pay/WalletWatch.ts'
+import { Spender } from '#orchestrator/pay/spend/Spender.ts'
+import { SpendReconciler } from '#orchestrator/pay/spend/SpendReconciler.ts'
+import { type WalletProblem, WalletWatch } from '#orchestrator/pay/spend/WalletWatch.ts'
 import { appDatabase } from '#rows/database.ts'
 import type { Base, Part } from '../part.ts'
 import { walletKeysOf } from './walletKeys.ts'

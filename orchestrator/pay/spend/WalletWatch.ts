@@ -6,8 +6,8 @@ import { type OpenSpends, sumOpenSpends } from '#rows/jobs/spends.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { decimalText, type QuoteTerms, rescaled } from './currencies.ts'
-import { askAny, type PayChain, quantityIn } from './payChain.ts'
+import { decimalText, type QuoteTerms, rescaled } from '../currencies.ts'
+import { askAny, type PayChain, quantityIn } from '../payChain.ts'
 
 export interface WalletWatchOptions {
   readonly app: AppDatabase
@@ -100,7 +100,7 @@ export class WalletWatch {
   }
 }
 
-/** Of every token at par. */
+/** Balances of every token at par. */
 export async function readBalances({
   address,
   chains,
