@@ -112,6 +112,10 @@ export const appTables = {
     used: given('integer'),
     quota: given('integer'),
   },
+  'app.export_debts': {
+    subject: given('text'),
+    returned_at: given('timestamptz'),
+  },
   'app.product_feedback': {
     id: filled('bigint'),
     caller_digest: given('bytea'),

@@ -63,6 +63,7 @@ export function silenceOf(cause: unknown): NoPriceError {
 }
 
 const refusals: Partial<Record<EgressRefusedError['reason'], string>> = {
+  unresolved: 'has a host that does not resolve',
   tooLong: 'answered with more than a price',
   encoding: 'answered in an encoding that is not read',
 }

@@ -180,6 +180,16 @@ CREATE TABLE app.defaults (
   CONSTRAINT defaults_user_id_fkey FOREIGN KEY (user_id) REFERENCES app.users(id)
 );
 
+CREATE TABLE app.export_debts (
+  subject text NOT NULL,
+  returned_at timestamp with time zone NOT NULL,
+  CONSTRAINT export_debts_pkey PRIMARY KEY (subject)
+);
+CREATE INDEX export_debts_returned_at_idx ON app.export_debts USING btree (returned_at);
+COMMENT ON TABLE app.export_debts IS 'time that callers took for exports and that has not come back';
+COMMENT ON COLUMN app.export_debts.subject IS 'the caller and the engine, e.g. `key:key_1:postgres`';
+COMMENT ON COLUMN app.export_debts.returned_at IS 'when all of it has come back';
+
 CREATE TABLE app.identity (
   singleton boolean DEFAULT true NOT NULL,
   store_uuid uuid DEFAULT gen_random_uuid() NOT NULL,
