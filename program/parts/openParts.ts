@@ -54,7 +54,7 @@ export async function openParts(base: Base): Promise<Parts> {
   const query = await openQueryPart(base)
   const webhooks = await openWebhooksPart(base)
   const parity = openParityPart(base)
-  const alarms = openAlarmsPart(base, parity, webhooks)
+  const alarms = openAlarmsPart(base, parity, webhooks, payments)
   const orchestrator = openOrchestratorPart(base)
   const jobs = openJobsPart(base, null)
   const chainData = openChainDataPart(base)
