@@ -18,6 +18,7 @@ import { devchainCommand } from './operator/devchainCommands.ts'
 import { feedbackCommand } from './operator/feedbackCommands.ts'
 import { jobsCommand } from './operator/jobsCommands.ts'
 import { paymentsCommand } from './operator/paymentsCommands.ts'
+import { walletCommand } from './operator/walletCommands.ts'
 
 interface Context {
   readonly config: Config
@@ -273,6 +274,7 @@ const subCommands = {
   catalog: catalogCommand(command),
   payments: paymentsCommand(command),
   jobs: jobsCommand(command),
+  wallet: walletCommand(command),
   feedback: feedbackCommand(command),
   devchain: devchainCommand(command),
   config: defineCommand({

@@ -160,6 +160,11 @@ export const settings = {
     '7',
     'Days that plans and outputs of jobs are kept after their end; digests and amounts stay.',
   ),
+  WALLET_FILE: setting(
+    text,
+    '',
+    'A JSON file with the key that pays for the calls of jobs, and its limits ([wallet.md](wallet.md)); unset: beside a local dev chain a wallet of its own, else no job is bought.',
+  ),
   CATALOG_PROBES: setting(
     oneOf('on', 'off'),
     'on',

@@ -1,13 +1,13 @@
 /** Jobs: run here as in every process on the database, where there is a wallet to buy with. */
 import { messageOf } from '#errors.ts'
 import { Jobs } from '#orchestrator/job/Jobs.ts'
-import type { Buyer } from '#orchestrator/pay/buyer.ts'
 import type { JobReadServices } from '#orchestrator/rest/jobs/readJob.ts'
 import { appDatabase } from '#rows/database.ts'
 import { removeResults } from '#rows/jobs/reads.ts'
 import { repeat } from '#runtime/repeat.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import type { Base, Part } from '../part.ts'
+import type { WalletPart } from '../wallet/walletPart.ts'
 
 export interface JobsPart extends Part<JobReadServices> {
   /** Rung when a job was made. */
@@ -20,7 +20,7 @@ const REMOVE_MS = 10 * 60_000
 /** Between two pieces of them. */
 const PIECE_MS = 1_000
 
-export function openJobsPart(base: Base, buyer: Buyer | null): JobsPart {
+export function openJobsPart(base: Base, { buyer }: Pick<WalletPart, 'buyer'>): JobsPart {
   const { config, program, egress, runtime, log } = base
   const { postgres } = program.engines
   const app = appDatabase(postgres)
