@@ -50,7 +50,7 @@ export async function openParts(base: Base): Promise<Parts> {
   const query = await openQueryPart(base)
   const webhooks = await openWebhooksPart(base)
   const parity = openParityPart(base)
-  const alarms = openAlarmsPart(base, parity, webhooks)
+  const alarms = openAlarmsPart(base, parity, webhooks, payments)
   const orchestrator = openOrchestratorPart(base)
   const chainData = openChainDataPart(base)
   const parts: readonly Part[] = [

@@ -295,7 +295,8 @@ export async function sumSettled(app: AppDatabase): Promise<readonly Entry[]> {
 const ofHolder = (app: AppDatabase, { id, attempt }: HeldPayment) =>
   app.updateTable('app.payments').where('id', '=', id).where('attempt', '=', attempt)
 
-const columns = [
+/** As `paymentOf` reads them. */
+export const columns = [
   'id',
   'identity',
   'request_digest',
@@ -339,7 +340,7 @@ interface PaymentRow {
   readonly answered_at: Date | null
 }
 
-const paymentOf = (row: PaymentRow): Payment => ({
+export const paymentOf = (row: PaymentRow): Payment => ({
   id: row.id,
   identity: row.identity,
   requestDigest: row.request_digest,

@@ -2,6 +2,7 @@
 import { registry } from '#telemetry.ts'
 import type { ParityPart } from '../parity/parityPart.ts'
 import type { Base, Part } from '../part.ts'
+import type { PaymentsPart } from '../payments/paymentsPart.ts'
 import type { WebhooksPart } from '../webhooks/webhooksPart.ts'
 import { openGauges, startCounters } from './gauges.ts'
 import { type Alarms, openAlarms } from './openAlarms.ts'
@@ -10,10 +11,15 @@ export interface AlarmsPart extends Part {
   readonly watch: Alarms['watch']
 }
 
-export function openAlarmsPart(base: Base, parity: ParityPart, webhooks: WebhooksPart): AlarmsPart {
+export function openAlarmsPart(
+  base: Base,
+  parity: ParityPart,
+  webhooks: WebhooksPart,
+  payments: PaymentsPart,
+): AlarmsPart {
   const { config, program, egress, runtime, log } = base
   const { chains } = program
-  const { watch, run } = openAlarms(config, chains, parity.services.parity, webhooks, {
+  const { watch, run } = openAlarms(config, chains, parity.services.parity, webhooks, payments, {
     egress,
     runtime,
     log,

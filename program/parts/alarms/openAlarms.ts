@@ -21,6 +21,7 @@ export function openAlarms(
   chains: readonly Chain[],
   parity: Parity['reads'],
   webhooks: { readonly problemsOf: (chainId: number) => readonly StreamProblem[] },
+  payments: { readonly findingsOf: (chainId: number) => Watched['payments'] },
   { egress, runtime, log }: Pick<Base, 'egress' | 'runtime' | 'log'>,
 ): Alarms {
   const webhook = alarms && new AlarmWebhook({ ...alarms, egress, runtime, log })
@@ -37,6 +38,7 @@ export function openAlarms(
       ...{ state, profile, nodes, relay, forks, ...sayings, stall },
       parity: parityStatusOf(parity, state.chainId),
       webhooks: webhooks.problemsOf(state.chainId),
+      payments: payments.findingsOf(state.chainId),
     }
   }
   startAlarmSeries(chains)
