@@ -14,6 +14,7 @@ import { refuseNearMisses } from './settings/nearMisses.ts'
 import { type Environment, readSettings, type Settings } from './settings/readSettings.ts'
 import { signingKey } from './settings/table.ts'
 import { takeLogin } from './settings/takeLogin.ts'
+import { readWalletFile, type WalletSettings } from './settings/walletFile.ts'
 
 export interface Config {
   readonly port: number
@@ -55,10 +56,14 @@ export interface Config {
   readonly access: AccessSettings
   /** Proxies whose X-Forwarded-For is believed: addresses and CIDR ranges. */
   readonly trustedProxies: readonly string[]
+  /** What pays for the calls of jobs; null where nobody said. */
+  readonly wallet: WalletSettings | null
   /** What quotes are told in. */
   readonly quoteTerms: QuoteTerms
   /** Dollars, as decimal text. */
   readonly jobCostMax: string
+  /** How long results of jobs are kept after their end. */
+  readonly resultDays: number
   /** Whether services of the catalog are looked at, and whether a search may ask for it. */
   readonly probesCatalog: boolean
   readonly searchesLive: boolean
@@ -95,7 +100,9 @@ export function readConfig(env: Environment): Config {
     ...access,
     auditPercentPerDay: given.AUDIT_PERCENT === 'off' ? null : given.AUDIT_PERCENT,
     jobCostMax: given.JOB_COST_MAX,
+    wallet: given.WALLET_FILE === null ? null : readWalletFile('WALLET_FILE', given.WALLET_FILE),
     quoteTerms: quoteTerms(given.COST_MULTIPLIER, given.PAR_TOKENS ?? []),
+    resultDays: given.RESULT_DAYS,
     probesCatalog: given.CATALOG_PROBES === 'on',
     searchesLive: given.LIVE_SEARCH === 'on',
     webhooks: given.WEBHOOKS ?? (isForTrial(chains, access.access) ? 'loopback' : 'on'),

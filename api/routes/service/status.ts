@@ -207,6 +207,8 @@ const statusSchema = s.named('Status', {
         'payment_differs',
         'settlement_unknown',
         'payouts_waiting',
+        'wallet_low',
+        'spend_unknown',
       ]),
       problem: s.text(),
       since: s.timestamp,

@@ -2,14 +2,13 @@
 import type { McpServices } from '#orchestrator/mcp/mcpEndpoint.ts'
 import type { AttributionNames } from '#present/memo.ts'
 import type { Base, Part } from '../part.ts'
-import type { PaymentsPart } from '../payments/paymentsPart.ts'
 import { Attributions } from './attributions.ts'
-import { openOrchestrator } from './openOrchestrator.ts'
+import { openOrchestrator, type Selling } from './openOrchestrator.ts'
 import { askThrough, chainTools } from './ownEndpoints.ts'
 
 type OrchestratorServices = McpServices & { readonly attributionNames: AttributionNames }
 
-export function openOrchestratorPart(base: Base, selling: PaymentsPart): Part<OrchestratorServices> {
+export function openOrchestratorPart(base: Base, selling: Selling): Part<OrchestratorServices> {
   const { lists, runtime, log, server } = base
   const orchestrator = openOrchestrator(base, selling)
   const attributed = new Attributions(lists.attributions)
