@@ -4,6 +4,7 @@
  */
 import * as s from '#http/schema.ts'
 import type { AppDatabase } from '#rows/database.ts'
+import { isOrdered } from '#rows/jobs/orders.ts'
 import {
   type ReadAttempt,
   type ReadJob,
@@ -77,7 +78,8 @@ export async function publicJob(
   withRuns: boolean,
 ): Promise<PublicJob | null> {
   const job = await readJob(app, jobId)
-  if (!job) return null
+  // Its payment has not settled yet.
+  if (!job) return (await isOrdered(app, jobId)) ? { isReady: false, pieces: pendingJob(jobId, {}) } : null
   const nodes = await readNodes(app, jobId)
   const runs = withRuns ? { runs: runsOf(job, nodes, await readAttempts(app, jobId)) } : {}
   const isReady = job.endedAt !== null

@@ -108,6 +108,18 @@ export async function findJobOfPayment(app: AppDatabase, paymentId: string): Pro
   return row?.id ?? null
 }
 
+/** Whether a job will have the id once its payment has settled. */
+export async function isOrdered(app: AppDatabase, jobId: string): Promise<boolean> {
+  const row = await app
+    .selectFrom('app.job_orders as o')
+    .innerJoin('app.payments as p', 'p.id', 'o.payment_id')
+    .select('o.job_id')
+    .where('o.job_id', '=', jobId)
+    .where('p.state', '<>', 'failed')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** As it was written. */
 function termsOf(quote: unknown): JobTerms {
   const { currency, decimals, costMultiplier, totalAmountUnits, nodes } = isRecord(quote) ? quote : {}

@@ -17,12 +17,13 @@ import manifest from '#package.json' with { type: 'json' }
 import { appDatabase } from '#rows/database.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
-import { CommitBell } from '#store/ledger/commits.ts'
 import type { Logger } from '#telemetry.ts'
 import { aborted } from '../../process/stopSignal.ts'
 import type { Program } from '../../program.ts'
+import type { JobsPart } from '../jobs/jobsPart.ts'
 import type { Base } from '../part.ts'
 import type { PaymentsPart } from '../payments/paymentsPart.ts'
+import type { WalletPart } from '../wallet/walletPart.ts'
 
 export interface Orchestrator {
   readonly services: Omit<McpServices, 'askOwn' | 'chainTools'>
@@ -49,7 +50,6 @@ export function openOrchestrator(base: OrchestratorBase, selling: Selling): Orch
   const verifier = new Verifier({ app: rows, egress, clock, random, isOwn })
   const terms = besideDevChain(config.quoteTerms, localIdOf(reachable))
   const quotes = new Quotes({ app, egress, clock, allowance, terms, isOwn })
-  const due = new CommitBell()
   const services = {
     app,
     rows,
@@ -60,7 +60,7 @@ export function openOrchestrator(base: OrchestratorBase, selling: Selling): Orch
       quotes,
       clock,
       costMax: config.jobCostMax,
-      made: () => due.ring(),
+      made: () => selling.due.ring(),
     }),
     publicOrigin: config.access.publicUrl?.origin ?? null,
     version: manifest.version,
@@ -88,13 +88,17 @@ export function openOrchestrator(base: OrchestratorBase, selling: Selling): Orch
   return { services, run }
 }
 
-type Selling = Pick<PaymentsPart, 'payments' | 'proofs'>
+/** What jobs are sold and run by. */
+export type Selling = Pick<PaymentsPart, 'payments' | 'proofs'> &
+  Pick<WalletPart, 'buyer'> &
+  Pick<JobsPart, 'due'>
 
 function jobDoorOf(
-  { payments, proofs }: Selling,
+  { payments, proofs, buyer }: Selling,
   options: Omit<JobOrdersOptions, 'payments' | 'proofs'>,
 ): McpServices['jobs'] {
-  return payments && proofs && { proofs, orders: new JobOrders({ ...options, payments, proofs }) }
+  // What nobody runs is not sold.
+  return buyer && payments && proofs && { proofs, orders: new JobOrders({ ...options, payments, proofs }) }
 }
 
 /** After a failure of the database it goes on. */
