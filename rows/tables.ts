@@ -130,6 +130,13 @@ export const appTables = {
     claimed_at: filled('timestamptz'),
     settled_at: maybe('timestamptz'),
     answered_at: maybe('timestamptz'),
+    reference: maybe('text'),
+  },
+  'app.fee_days': {
+    chain_id: given('bigint'),
+    address: given('bytea'),
+    day: given('timestamptz'),
+    reserved: given('numeric'),
   },
   'app.ledger_entries': {
     transaction_id: given('text'),

@@ -34,6 +34,8 @@ export interface CheckedPayment {
   readonly txHash: string | null
   /** Unix seconds; it cannot be mined from then on. */
   readonly validBeforeSeconds: number
+  /** The payer's own name for it: one of the payer's payments has it. Null for none. */
+  readonly reference: string | null
 }
 
 /** What one payment is. */
@@ -105,6 +107,7 @@ async function insertPayment(
       payer: toBytes(terms.payer),
       tx_hash: terms.txHash === null ? null : toBytes(terms.txHash),
       valid_before: new Date(terms.validBeforeSeconds * 1_000),
+      reference: terms.reference,
       held_until: fromNow(holdMs),
     })
     .onConflict((conflict) => conflict.doNothing())
@@ -131,8 +134,60 @@ export async function findPayment(
   return row ? paymentOf(row) : null
 }
 
+/** The payment that the payer named so. */
+export async function findNamedPayment(
+  app: AppDatabase,
+  payer: string,
+  reference: string,
+): Promise<Payment | null> {
+  const row = await app
+    .selectFrom('app.payments')
+    .select(columns)
+    .where('payer', '=', Buffer.from(toBytes(payer)))
+    .where('reference', '=', reference)
+    .executeTakeFirst()
+  return row ? paymentOf(row) : null
+}
+
+/** The payer may name another one so, where this one has failed. */
+export async function forgetName(app: AppDatabase, id: string): Promise<void> {
+  await app
+    .updateTable('app.payments')
+    .set({ reference: null })
+    .where('id', '=', id)
+    .where('state', '=', 'failed')
+    .execute()
+}
+
+/** What is known of its transaction while its outcome is not. */
+export async function noteTransaction(
+  app: AppDatabase,
+  credentialDigest: Uint8Array,
+  txHash: string,
+): Promise<void> {
+  await app
+    .updateTable('app.payments')
+    .set({ tx_hash: toBytes(txHash) })
+    .where('credential_digest', '=', Buffer.from(credentialDigest))
+    .where('state', '=', 'sending')
+    .execute()
+}
+
+/** What `noteTransaction` told. */
+export async function findNoted(app: AppDatabase, credentialDigest: Uint8Array): Promise<string | null> {
+  const row = await app
+    .selectFrom('app.payments')
+    .select('tx_hash')
+    .where('credential_digest', '=', Buffer.from(credentialDigest))
+    .where('state', '=', 'sending')
+    .executeTakeFirst()
+  return row?.tx_hash ? toHex(row.tx_hash) : null
+}
+
 /** An answer that was paid for and lost is given again for so long. */
 const ANSWERED_WITHIN_MS = 24 * 3_600_000
+/** One that was named is, so often. */
+const NAMED_ATTEMPTS_MAX = 6
 
 /** Takes a row that nobody works on; null where somebody does, or nothing is left to do. */
 export async function takePayment(app: AppDatabase, id: string, holdMs: number): Promise<Payment | null> {
@@ -146,7 +201,10 @@ export async function takePayment(app: AppDatabase, id: string, holdMs: number):
         is('state', 'in', ['claimed', 'sending']),
         is.and([
           is('state', '=', 'settled'),
-          is('answered_at', 'is', null),
+          is.or([
+            is('answered_at', 'is', null),
+            is.and([is('reference', 'is not', null), is('attempt', '<', NAMED_ATTEMPTS_MAX)]),
+          ]),
           is('settled_at', '>', fromNow(-ANSWERED_WITHIN_MS)),
         ]),
       ]),
@@ -303,6 +361,7 @@ const columns = [
   'payer',
   'tx_hash',
   'valid_before',
+  'reference',
   'state',
   'receipt',
   'attempt',
@@ -325,6 +384,7 @@ interface PaymentRow {
   readonly payer: Buffer
   readonly tx_hash: Buffer | null
   readonly valid_before: Date
+  readonly reference: string | null
   readonly state: string
   readonly receipt: string | null
   readonly attempt: number
@@ -347,6 +407,7 @@ const paymentOf = (row: PaymentRow): Payment => ({
   payer: toHex(row.payer),
   txHash: row.tx_hash && toHex(row.tx_hash),
   validBeforeSeconds: Math.floor(row.valid_before.getTime() / 1_000),
+  reference: row.reference,
   state: stateOf(row.state),
   receipt: row.receipt,
   attempt: row.attempt,

@@ -178,6 +178,18 @@ CREATE TABLE app.defaults (
   CONSTRAINT defaults_user_id_fkey FOREIGN KEY (user_id) REFERENCES app.users(id)
 );
 
+CREATE TABLE app.fee_days (
+  chain_id bigint NOT NULL,
+  address bytea NOT NULL,
+  day timestamp with time zone NOT NULL,
+  reserved numeric(78,0) NOT NULL,
+  CONSTRAINT fee_days_pkey PRIMARY KEY (chain_id, address, day),
+  CONSTRAINT fee_days_reserved_check CHECK ((reserved >= (0)::numeric))
+);
+COMMENT ON TABLE app.fee_days IS 'what accounts of ours may have paid in fees, a row a day';
+COMMENT ON COLUMN app.fee_days.day IS 'its beginning in UTC';
+COMMENT ON COLUMN app.fee_days.reserved IS 'the most that transactions sent that day can cost, in the smallest unit of the chain''s own coin';
+
 CREATE TABLE app.identity (
   singleton boolean DEFAULT true NOT NULL,
   store_uuid uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -413,12 +425,14 @@ CREATE TABLE app.payments (
   claimed_at timestamp with time zone DEFAULT now() NOT NULL,
   settled_at timestamp with time zone,
   answered_at timestamp with time zone,
+  reference text,
   CONSTRAINT payments_amount_check CHECK ((amount > (0)::numeric)),
   CONSTRAINT payments_chain_id_tx_hash_key UNIQUE (chain_id, tx_hash),
   CONSTRAINT payments_check CHECK (((receipt IS NOT NULL) = (state = 'settled'::text))),
   CONSTRAINT payments_credential_digest_key UNIQUE (credential_digest),
   CONSTRAINT payments_identity_key UNIQUE (identity),
   CONSTRAINT payments_pkey PRIMARY KEY (id),
+  CONSTRAINT payments_reference_key UNIQUE (payer, reference),
   CONSTRAINT payments_state_check CHECK ((state = ANY (ARRAY['claimed'::text, 'sending'::text, 'settled'::text, 'failed'::text])))
 );
 CREATE INDEX payments_sending ON app.payments USING btree (held_until) WHERE (state = ANY (ARRAY['claimed'::text, 'sending'::text]));
@@ -435,6 +449,7 @@ COMMENT ON COLUMN app.payments.receipt IS 'the receipt as the payer gets it';
 COMMENT ON COLUMN app.payments.attempt IS 'grows with each process that takes it; others of before write no more';
 COMMENT ON COLUMN app.payments.held_until IS 'until then one process works on it';
 COMMENT ON COLUMN app.payments.answered_at IS 'when the answer that it paid for left in full';
+COMMENT ON COLUMN app.payments.reference IS 'the payer''s own name for it; null where it has none';
 
 CREATE TABLE app.projects (
   id text NOT NULL,

@@ -8,11 +8,14 @@ import { SettingError } from '#errors.ts'
 import { readOrCreateSecret } from '#local/engines/secretFile.ts'
 import { Offers } from '#payments/methods/charge/Offers.ts'
 import { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
+import type { PaymentMethod } from '#payments/methods/PaymentMethod.ts'
+import { type Checked, recheck } from '#payments/methods/recheck.ts'
 import { Payments } from '#payments/Payments.ts'
 import { appDatabase } from '#rows/database.ts'
 import type { Config } from '../../config.ts'
 import type { Program } from '../../program.ts'
 import type { Base, Part } from '../part.ts'
+import { openX402 } from './x402.ts'
 
 export interface PaymentsPart extends Part {
   /** Null where nothing is sold. */
@@ -29,7 +32,7 @@ const devCurrencies = [
 
 /** @throws SettingError where payments are on a chain that is not served */
 export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
-  const { config, program, secrets, runtime, log } = base
+  const { config, program, secrets, egress, runtime, log } = base
   const { mode, prices, publicUrl } = config.access
   const settings = mode === 'guarded' ? (config.access.payments ?? devSettings(config, program)) : null
   if (!settings) {
@@ -40,23 +43,32 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const transport = transportTo(chainId, program)
   const [currency] = currencies
   if (!currency) throw new SettingError('ACCESS_FILE', 'payments.currencies: names none')
-  const offers = new Offers({ chainId, currencies, transport, clock: runtime.clock })
-  await offers.check()
+  const offers = new Offers({ chainId, currencies, transport })
   const realm = publicUrl?.host ?? REALM_DEFAULT
   const keys = await secrets.keys('payments')
   const charges = new TempoCharges({
     ...{ realm, keys, chainId, recipient, transport, currency },
     currencies: offers.current,
   })
-  const payments = new Payments({
-    app: appDatabase(program.engines.postgres),
-    ...{ realm, methods: [charges], prices, clock: runtime.clock, log },
-  })
+  const app = appDatabase(program.engines.postgres)
+  const origin = publicUrl?.origin ?? `http://${REALM_DEFAULT}`
+  const x402 = settings.x402 && openX402(settings.x402, { app, egress, origin, clock: runtime.clock })
+  const checked: readonly Checked[] = [offers, ...(x402 ? [x402.offer] : [])]
+  await Promise.all(checked.map((one) => one.check()))
+  const methods: readonly PaymentMethod[] = [charges, ...(x402 ? [x402.method] : [])]
+  const payments = new Payments({ app, realm, methods, prices, clock: runtime.clock, log })
   return {
     payments,
     services: {},
-    notes: [`reads beyond the quota are sold on chain ${chainId} to ${recipient}`, ...offers.problems],
-    run: ({ answered }) => Promise.all([payments.run(answered), offers.run(answered)]),
+    notes: [
+      `reads beyond the quota are sold on chain ${chainId} to ${recipient}`,
+      ...(settings.x402
+        ? [`x402 payments for them go to ${settings.x402.recipient} on chain ${settings.x402.chainId}`]
+        : []),
+      ...checked.flatMap(({ problems }) => problems),
+    ],
+    run: ({ answered }) =>
+      Promise.all([payments.run(answered), ...checked.map((one) => recheck(one, runtime.clock, answered))]),
   }
 }
 
@@ -70,6 +82,7 @@ function devSettings({ dataDir }: Config, { reachable }: Program): PaymentSettin
     chainId: chain.chainId,
     recipient: `0x${recipient.slice(2).toLowerCase()}`,
     currencies: devCurrencies,
+    x402: null,
   }
 }
 
