@@ -32,7 +32,7 @@ export interface DeclaredContracts {
 export interface NodeReader {
   /**
    * The node's own payload of a transaction, pending ones too; null when it knows none.
-   * @throws a MillraceError with remedy `retry` when no node answers; ApiError `overloaded`
+   * @throws a MillraceError with remedy `retry` when no node answers; ApiError as `NodeCalls.take`
    */
   transaction(
     hash: Hash,
@@ -41,13 +41,13 @@ export interface NodeReader {
   ): Promise<Readonly<Record<string, unknown>> | null>
   /**
    * The node's own payload of a receipt; null while the transaction is pending or unknown.
-   * @throws a MillraceError with remedy `retry` when no node answers; ApiError `overloaded`
+   * @throws a MillraceError with remedy `retry` when no node answers; ApiError as `NodeCalls.take`
    */
   receipt(hash: Hash, party: string, signal: AbortSignal): Promise<Readonly<Record<string, unknown>> | null>
   /**
    * What an account has of each token at the node's newest block, in the tokens' smallest units;
    * null where the address is no token.
-   * @throws a MillraceError with remedy `retry` when no node answers; ApiError `overloaded`
+   * @throws a MillraceError with remedy `retry` when no node answers; ApiError as `NodeCalls.take`
    */
   balances(
     holder: Address,
@@ -58,7 +58,7 @@ export interface NodeReader {
   /**
    * What contracts answer, in the order asked; null where one gave no answer that fits. At the
    * node's newest block, or at the one with this hash: several questions are then of one state.
-   * @throws a MillraceError with remedy `retry` when no node answers; ApiError `overloaded`
+   * @throws a MillraceError with remedy `retry` when no node answers; ApiError as `NodeCalls.take`
    */
   ask(
     questions: readonly ContractQuestion[],

@@ -89,6 +89,7 @@ async function startApi(postgres: Postgres, sellers: string) {
     endpoints: orchestratorEndpoints,
     services: {
       app,
+      rows: appDatabase(postgres),
       liveness: null,
       quotes: new Quotes({ app, egress, clock, allowance: async () => {}, terms }),
     },

@@ -7,12 +7,14 @@
  */
 import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
-import type { Transform } from 'node:stream'
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import PQueue from 'p-queue'
 import { Agent, buildConnector, request } from 'undici'
-import { failure, MillraceError } from '#errors.ts'
+import { MillraceError } from '#errors.ts'
+import { decoded, decoderOf, readBounded } from './body.ts'
+import { EgressFailedError, EgressRefusedError } from './errors.ts'
 import { isPublicAddress } from './publicAddress.ts'
+
+export { EgressFailedError, type EgressRefusal, EgressRefusedError } from './errors.ts'
 
 /**
  * Limits of one purpose: requests at a time, requests that wait for their turn, and the time of
@@ -146,14 +148,14 @@ export class Egress {
 
   /**
    * Whether a request would be sent there now: the form of the URL, and every address of its name.
-   * @throws EgressRefusedError; a name that has no address is refused too
+   * @throws EgressRefusedError, also for a name that has no address now
    */
   async check(url: string, purpose: EgressPurpose): Promise<void> {
     const { hostname } = this.#targetOf(url, purpose)
     const host = bareHost(hostname)
     if (isIP(host) !== 0) return
-    await this.#addressesOf(host, purpose).catch(() => {
-      throw new EgressRefusedError('address')
+    await this.#addressesOf(host, purpose).catch((cause: unknown) => {
+      throw cause instanceof EgressRefusedError ? cause : new EgressRefusedError('unresolved')
     })
   }
 
@@ -239,7 +241,8 @@ export class Egress {
   /** @throws EgressRefusedError unless there are addresses and all of them are allowed */
   async #addressesOf(host: string, purpose: EgressPurpose): Promise<readonly ResolvedAddress[]> {
     const found = await this.#resolve(host)
-    if (found.length === 0 || !found.every(({ address }) => this.#mayReach(address, purpose)))
+    if (found.length === 0) throw new EgressRefusedError('unresolved')
+    if (!found.every(({ address }) => this.#mayReach(address, purpose)))
       throw new EgressRefusedError('address')
     return found
   }
@@ -267,78 +270,6 @@ function assertHeaders(headers: Readonly<Record<string, string>>): void {
     const wellFormed = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && /^[\t\x20-\x7e]*$/.test(value)
     if (!wellFormed || framingHeaders.has(name.toLowerCase())) throw new EgressRefusedError('header')
   }
-}
-
-/**
- * Null for a body that is sent as it is. @throws EgressRefusedError for encodings that are not
- * read, and for several
- */
-function decoderOf(header: string | readonly string[] | undefined): Transform | null {
-  const encoding = String(header ?? 'identity')
-    .trim()
-    .toLowerCase()
-  switch (encoding) {
-    case '':
-    case 'identity':
-      return null
-    case 'gzip':
-    case 'x-gzip':
-      return createGunzip()
-    case 'deflate':
-      return createInflate()
-    case 'br':
-      return createBrotliDecompress()
-    default:
-      throw new EgressRefusedError('encoding')
-  }
-}
-
-/** What a decoder makes of a body; ends both when its reader stops. */
-async function* decoded(body: AsyncIterable<Uint8Array>, decoder: Transform): AsyncGenerator<Uint8Array> {
-  const feeding = feed(body, decoder)
-  try {
-    for await (const piece of decoder) yield piece
-    await feeding
-  } finally {
-    decoder.destroy()
-    await feeding.catch(() => {})
-  }
-}
-
-async function feed(body: AsyncIterable<Uint8Array>, decoder: Transform): Promise<void> {
-  try {
-    for await (const piece of body) {
-      if (decoder.destroyed) return
-      // A decoder that is destroyed while it is full never drains.
-      if (!decoder.write(piece)) await drained(decoder)
-    }
-    decoder.end()
-  } catch (error) {
-    decoder.destroy(error instanceof Error ? error : new EgressFailedError('connection', error))
-  }
-}
-
-const drained = (decoder: Transform): Promise<void> =>
-  new Promise((resolve) => {
-    decoder.once('drain', resolve)
-    decoder.once('close', resolve)
-  })
-
-async function readBounded(
-  body: AsyncIterable<Uint8Array>,
-  bytesMax: number,
-  cuts: boolean,
-): Promise<Buffer> {
-  const pieces: Uint8Array[] = []
-  let bytes = 0
-  for await (const piece of body) {
-    bytes += piece.byteLength
-    pieces.push(piece)
-    if (bytes <= bytesMax) continue
-    if (!cuts) throw new EgressRefusedError('tooLong')
-    break
-  }
-  return Buffer.concat(pieces).subarray(0, bytesMax)
 }
 
 /** An address of IPv6 stands in brackets in a URL. */
@@ -372,30 +303,4 @@ function refusalIn(cause: unknown, depth = 4): EgressRefusedError | null {
   if (cause instanceof EgressRefusedError) return cause
   const inner = cause instanceof Error ? cause.cause : undefined
   return depth === 0 || inner === undefined ? null : refusalIn(inner, depth - 1)
-}
-
-/**
- * `url`: protocol, credentials or length; `address`: not a public one; the others are of the
- * request or its answer.
- */
-export type EgressRefusal = 'url' | 'address' | 'header' | 'encoding' | 'tooLong'
-
-/** We do not go there, or do not take what came back. */
-export class EgressRefusedError extends failure('EgressRefusedError', 'url_invalid', 'stop') {
-  readonly reason: EgressRefusal
-
-  constructor(reason: EgressRefusal) {
-    super('The URL leads where this service does not go.')
-    this.reason = reason
-  }
-}
-
-/** No answer: whether the request was taken is unknown, except for `busy`, which was not sent. */
-export class EgressFailedError extends failure('EgressFailedError', 'egress_failed', 'retry') {
-  readonly reason: 'busy' | 'timeout' | 'connection'
-
-  constructor(reason: EgressFailedError['reason'], cause: unknown) {
-    super('What the URL names did not answer', { cause })
-    this.reason = reason
-  }
 }

@@ -28,7 +28,7 @@ import {
   waitForMinBlock,
 } from './request/freshness.ts'
 import type { Guests } from './request/guests.ts'
-import { assertBodyGiven, bodyCheck } from './request/json.ts'
+import { assertBodyGiven, bodyCheck, isBodyOptional } from './request/json.ts'
 import type { Paging } from './request/pagination.ts'
 import { parsePath, parseQuery, type RawQuery } from './request/query.ts'
 import type { Turns } from './request/turns.ts'
@@ -99,6 +99,7 @@ export function addRoute<Services>(
     url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
     config: { template: path, errorFields, ...(body?.read && { readBody: body.read }) },
     ...(body && { bodyLimit: body.bytesMax }),
+    ...(isBodyOptional(endpoint) && { preValidation: withEmptyBody }),
     schema:
       produces.kind === 'json' ? { response: { [produces.status]: serializerSchema(produces.schema) } } : {},
     // Before its body is read: that of a caller who may ask nothing costs nothing.
@@ -117,6 +118,11 @@ export function addRoute<Services>(
       return answer === 'challenged' ? reply : sendAnswer(answer, endpoint, request, reply, context, deadline)
     },
   })
+}
+
+function withEmptyBody(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  request.body ??= {}
+  done()
 }
 
 /** Tells whose request it is, and lets it begin; undefined where that took no time. @throws ApiError */

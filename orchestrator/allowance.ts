@@ -44,6 +44,3 @@ export const unitsOf = (characters: number, messages = 1): number =>
   messages + Math.floor(characters / UNIT_CHARACTERS)
 
 const UNIT_CHARACTERS = 64 * 1_024
-
-/** Takes units of what a caller may ask for. @throws ApiError rate_limit_exceeded */
-export type Allowance = (caller: string, units: number) => Promise<void>

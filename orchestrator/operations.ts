@@ -7,6 +7,7 @@ import type * as s from '#http/schema.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { type DescribeRequest, describeService as describe } from './catalog/describe.ts'
 import { descriptionSchema, presentDescription } from './catalog/description.ts'
+import { type Feedback, feedbackResultSchema, takeFeedback } from './feedback/takeFeedback.ts'
 import type { Plan } from './plan/plan.ts'
 import type { Quotes } from './quote/Quotes.ts'
 import { quoteSchema } from './quote/quoteResult.ts'
@@ -16,7 +17,10 @@ import type { Liveness } from './verify/Liveness.ts'
 
 /** What the program gives the operations. */
 export interface OrchestratorServices {
+  /** For reads. */
   readonly app: AppDatabase
+  /** For what is written, which no search holds up. */
+  readonly rows: AppDatabase
   /** Null where searches ask no seller. */
   readonly liveness: Liveness | null
   readonly quotes: Quotes
@@ -61,4 +65,10 @@ export const quotePlan: Operation<Plan, typeof quoteSchema> = {
   output: quoteSchema,
   errors: ['plan_invalid', 'quote_unavailable', 'rate_limit_exceeded'],
   run: (plan, { quotes }, { caller, signal }) => quotes.quote(plan, caller, signal),
+}
+
+export const sendFeedback: Operation<Feedback, typeof feedbackResultSchema> = {
+  output: feedbackResultSchema,
+  errors: ['body_invalid', 'rate_limit_exceeded'],
+  run: (feedback, { rows }, { caller }) => takeFeedback(rows, caller, feedback),
 }

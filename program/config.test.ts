@@ -68,7 +68,7 @@ test('nothing set is one local chain on embedded engines, on loopback', () => {
       corsOrigins: null,
     },
     trustedProxies: [],
-    webhooks: 'on',
+    webhooks: 'loopback',
     logLevel: 'info',
     workerThreads: usualWorkerThreads(availableParallelism()),
     failpoints: '',

@@ -61,7 +61,7 @@ export interface Config {
   readonly probesCatalog: boolean
   readonly searchesLive: boolean
   /** Whether events are sent, and where to. */
-  readonly webhooks: Settings['WEBHOOKS']
+  readonly webhooks: NonNullable<Settings['WEBHOOKS']>
   readonly logLevel: LogLevel
   /** Worker threads that verify, decode and encode; shared by all chains. */
   readonly workerThreads: number
@@ -75,6 +75,8 @@ export type LogLevel = Settings['LOG_LEVEL']
 export function readConfig(env: Environment): Config {
   refuseNearMisses(env)
   const given = readSettings(env['CONFIG']?.trim() ? { ...env, ...replacedByFile } : env)
+  const chains = given.CONFIG === null ? [chainOf(given)] : readChains(given.CONFIG)
+  const access = readAccess(given)
   return {
     port: given.PORT,
     host: given.HOST,
@@ -83,22 +85,26 @@ export function readConfig(env: Environment): Config {
     clickhouseUrl: given.CLICKHOUSE_URL,
     clickhouseReaderUrl: given.CLICKHOUSE_READER_URL,
     clickhouseCluster: given.CLICKHOUSE_CLUSTER,
-    chains: given.CONFIG === null ? [chainOf(given)] : readChains(given.CONFIG),
+    chains,
     tokenlist: given.TOKENLIST,
     attributions: given.ATTRIBUTIONS,
     alarms: alarmsOf(given),
     secretKeys: (given.SECRET_KEY ?? []).map((key) => Buffer.from(key, 'base64')),
-    ...readAccess(given),
+    ...access,
     auditPercentPerDay: given.AUDIT_PERCENT === 'off' ? null : given.AUDIT_PERCENT,
     quoteTerms: quoteTerms(given.COST_MULTIPLIER, given.PAR_TOKENS ?? []),
     probesCatalog: given.CATALOG_PROBES === 'on',
     searchesLive: given.LIVE_SEARCH === 'on',
-    webhooks: given.WEBHOOKS,
+    webhooks: given.WEBHOOKS ?? (isForTrial(chains, access.access) ? 'loopback' : 'on'),
     logLevel: given.LOG_LEVEL,
     workerThreads: given.WORKER_THREADS ?? usualWorkerThreads(availableParallelism()),
     failpoints: env['FAILPOINT'] ?? '',
   }
 }
+
+/** Every caller is on this machine, and what is served is made up: events may stay here too. */
+const isForTrial = (chains: readonly ChainConfig[], { mode, isOpenToAll }: AccessSettings): boolean =>
+  mode === 'open' && !isOpenToAll && chains.every(({ rpcUrls }) => rpcUrls.length === 0)
 
 /** Settings that the file of CONFIG says for each chain; here they are as if not set. */
 const replacedByFile = {

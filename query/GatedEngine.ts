@@ -2,6 +2,7 @@
 import type { Engine } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { SlotLimits } from '#runtime/slots.ts'
+import type { ExportDebts } from './exports/Exports.ts'
 import { QueryTurns } from './QueryTurns.ts'
 import {
   collectResult,
@@ -31,6 +32,7 @@ export interface GatedEngineOptions<Statement> {
   /** A probe as a statement, past the gate. */
   readonly ungated: (sql: string) => Statement
   readonly slots: SlotLimits
+  readonly exportDebts: ExportDebts
   readonly clock: Clock
 }
 
@@ -44,7 +46,7 @@ export class GatedEngine<Statement> implements UserQueryEngine {
   constructor(options: GatedEngineOptions<Statement>) {
     this.engine = options.engine
     this.#options = options
-    this.#turns = new QueryTurns(options.slots, options.clock)
+    this.#turns = new QueryTurns(options.slots, options.clock, options.exportDebts)
   }
 
   /**

@@ -5,6 +5,7 @@ import { QueryTurns } from './QueryTurns.ts'
 import type { ResultEvent } from './result.ts'
 
 const { clock } = systemRuntime()
+const noDebts = { leftMs: async () => 0, add: async () => 0 }
 const limits = { running: 4, waiting: 16, waitMs: 60_000 }
 
 /** Begins a query that runs until it is ended, and tells whether it runs. */
@@ -28,7 +29,7 @@ test.each([
 ])(
   'callers that nobody knows have half of the slots for %s together, others the rest',
   async (_, limit, slots) => {
-    const turns = new QueryTurns(limits, clock)
+    const turns = new QueryTurns(limits, clock, noDebts)
     const strangers = Array.from({ length: 6 }, (_each, n) => begin(turns, `ip:${n}`, true, limit))
     const known = Array.from({ length: slots / 2 }, (_each, n) => begin(turns, `key:${n}`, false, limit))
     const running = (all: typeof known) => all.filter(({ state }) => state.runs).length
@@ -42,7 +43,7 @@ test.each([
 )
 
 test('an explanation takes its turn as a query does', async () => {
-  const turns = new QueryTurns({ ...limits, running: 2 }, clock)
+  const turns = new QueryTurns({ ...limits, running: 2 }, clock, noDebts)
   const first = begin(turns, 'ip:1', true)
   await expect.poll(() => first.state.runs).toBe(true)
   let isDone = false

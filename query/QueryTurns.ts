@@ -4,7 +4,7 @@
  */
 import type { Clock } from '#runtime/runtime.ts'
 import { type SlotLimits, Slots } from '#runtime/slots.ts'
-import { Exports } from './exports/Exports.ts'
+import { type ExportDebts, Exports } from './exports/Exports.ts'
 import { isExport } from './limits.ts'
 import type { QueryRequest, ResultEvent } from './result.ts'
 import { exportSlots, sqlSlotErrors } from './slotLimits.ts'
@@ -18,9 +18,9 @@ export class QueryTurns {
   readonly #behind: Slots
   readonly #exportsBehind: Slots
 
-  constructor(slots: SlotLimits, clock: Clock) {
+  constructor(slots: SlotLimits, clock: Clock, exportDebts: ExportDebts) {
     this.#slots = new Slots(slots, clock, sqlSlotErrors)
-    this.#exports = new Exports(clock)
+    this.#exports = new Exports(clock, exportDebts)
     this.#behind = new Slots(halfOf(slots), clock, sqlSlotErrors)
     this.#exportsBehind = new Slots(halfOf(exportSlots), clock, sqlSlotErrors)
   }

@@ -15,7 +15,7 @@ export type IdPrefix = 'usr' | 'org' | 'prj' | 'key' | 'inv'
 const MOMENT_DIGITS = 15
 
 /** `wh_`, 15 digits of milliseconds and 24 random characters: ids sort by their time. */
-export const newTimedId = (prefix: 'wh' | 'whd' | 'whr' | 'pay', nowMs: number): string =>
+export const newTimedId = (prefix: 'wh' | 'whd' | 'whr' | 'pay' | 'out' | 'spd', nowMs: number): string =>
   `${prefix}_${String(nowMs).padStart(MOMENT_DIGITS, '0')}_${randomBase62(ID_CHARACTERS)}`
 
 /** `org_` and 24 random characters. */

@@ -36,6 +36,6 @@ async function isRefused(egress: Egress, url: string): Promise<boolean> {
     await egress.check(url, 'webhook')
     return false
   } catch (error) {
-    return error instanceof EgressRefusedError
+    return error instanceof EgressRefusedError && error.reason !== 'unresolved'
   }
 }

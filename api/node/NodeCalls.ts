@@ -1,9 +1,10 @@
 /**
- * Calls of a node made for readers. The operator may pay for each, and anybody can ask: so there are
- * only so many a second, and a caller has a part of them.
+ * Calls of a node made for readers. The operator may pay for each, and anybody can ask: so a process
+ * makes only so many a second, a caller has a part of them, and no more of several processes.
  */
 
 import { ApiError } from '#http/errors.ts'
+import type { Allowance } from '#http/request/access.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { everybody } from '#runtime/slots.ts'
 
@@ -13,6 +14,8 @@ export interface NodeCallLimits {
   /** Calls in a second, for all callers together. */
   readonly all: number
   readonly perCaller: number
+  /** What a caller may have in a minute, over all processes. */
+  readonly allowance: Allowance
   /** The thing asked for, in the plural. */
   readonly what: string
 }
@@ -30,8 +33,16 @@ export class NodeCalls {
     this.#clock = clock
   }
 
-  /** @throws ApiError `overloaded` where too many were made in this second */
-  take(party: string, calls = 1): void {
+  /**
+   * @throws ApiError `overloaded` where too many were made in this second, `rate_limit_exceeded`
+   * where the caller had too many in this minute
+   */
+  async take(party: string, calls = 1): Promise<void> {
+    this.#takeHere(party, calls)
+    if (party !== everybody) await this.#limits.allowance(party, calls)
+  }
+
+  #takeHere(party: string, calls: number): void {
     this.#beginSecond()
     const { all, perCaller, what } = this.#limits
     const taken = (this.#taken.get(party) ?? 0) + calls

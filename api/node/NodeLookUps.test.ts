@@ -11,6 +11,7 @@ function openLookUps(known: ReadonlySet<string> = new Set()) {
   const clock = { nowMs: 0, monotonic: () => clock.nowMs }
   const lookUps = new NodeLookUps({
     clock,
+    allowance: async () => {},
     ask: async (hash) => {
       asked.push(hash)
       return known.has(hash) ? { hash } : null
@@ -60,6 +61,7 @@ test('a look-up that fails leaves nothing behind', async () => {
   let fails = true
   const lookUps = new NodeLookUps({
     clock: { monotonic: () => 0 },
+    allowance: async () => {},
     ask: async (hash) => {
       if (fails) throw new Error('down')
       return { hash }

@@ -3,6 +3,7 @@
  * are counted. Nothing is remembered: a hash that is unknown now may be mined the next moment.
  */
 
+import type { Allowance } from '#http/request/access.ts'
 import { SharedReads } from '#http/sharedReads.ts'
 import type { Hash } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
@@ -20,6 +21,8 @@ export interface NodeLookUpsOptions {
   /** Null where the node knows none. */
   readonly ask: (hash: Hash, signal: AbortSignal) => Promise<Payload | null>
   readonly clock: Pick<Clock, 'monotonic'>
+  /** What a caller may have in a minute, over all processes. */
+  readonly allowance: Allowance
 }
 
 export class NodeLookUps {
@@ -27,16 +30,17 @@ export class NodeLookUps {
   readonly #calls: NodeCalls
   readonly #underWay = new SharedReads<Payload | null>()
 
-  constructor({ ask, clock }: NodeLookUpsOptions) {
+  constructor({ ask, clock, allowance }: NodeLookUpsOptions) {
     this.#ask = ask
-    const limits = { all: LOOK_UPS_MAX, perCaller: LOOK_UPS_PER_CALLER_MAX, what: 'unknown transactions' }
+    const perCaller = LOOK_UPS_PER_CALLER_MAX
+    const limits = { all: LOOK_UPS_MAX, perCaller, allowance, what: 'unknown transactions' }
     this.#calls = new NodeCalls(limits, clock)
   }
 
-  /** @throws ApiError `overloaded` where too many were asked in this second */
+  /** @throws ApiError as `NodeCalls.take` */
   ask(hash: Hash, party: string, signal: AbortSignal): Promise<Payload | null> {
     return this.#underWay.join(hash, signal, async (together) => {
-      this.#calls.take(party)
+      await this.#calls.take(party)
       return this.#ask(hash, together)
     })
   }

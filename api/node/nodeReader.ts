@@ -1,13 +1,14 @@
 import { parseAbi } from 'viem'
 import type { NodeReader } from '#api/services.ts'
 import { ApiError } from '#http/errors.ts'
+import type { Allowance } from '#http/request/access.ts'
 import { contractCalls } from '#ingest/rpc/contractCalls.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { type Hash, hash, isRecord } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { askContracts } from '#store/follow/askContracts.ts'
 import { NodeCalls } from './NodeCalls.ts'
-import { NodeLookUps } from './NodeLookUps.ts'
+import { LOOK_UPS_PER_CALLER_MAX, NodeLookUps } from './NodeLookUps.ts'
 
 /**
  * Calls of contracts in a second, of one chain, for all readers: two depths of the order book, or 20
@@ -16,9 +17,21 @@ import { NodeLookUps } from './NodeLookUps.ts'
 export const CONTRACT_CALLS_MAX = 2_000
 /** Half of them, so that another is served beside a greedy caller, and a depth fits. */
 export const CONTRACT_CALLS_PER_CALLER_MAX = 1_000
+/** What one process gives a caller in a minute is all that several give it. */
+export const CONTRACT_CALLS_PER_MINUTE = 60 * CONTRACT_CALLS_PER_CALLER_MAX
+/** The same of transactions and receipts together. */
+export const LOOK_UPS_PER_MINUTE = 2 * 60 * LOOK_UPS_PER_CALLER_MAX
+
+type NodeSource = Pick<RpcSource, 'call' | 'callAll'>
+
+/** What a caller may ask a node for in a minute, over all processes. */
+export interface NodeAllowances {
+  readonly contractCalls: Allowance
+  readonly lookUps: Allowance
+}
 
 /** What only a node knows, asked of the chain's own endpoints. */
-export function nodeReader(source: RpcSource, clock: Clock): NodeReader {
+export function nodeReader(source: NodeSource, clock: Clock, allowances: NodeAllowances): NodeReader {
   /** Null too where the answer is about another hash: it is not what was asked for. */
   const read = async (method: string, name: string, of: Hash, signal: AbortSignal) => {
     const answer = await source.call(method, [of], signal)
@@ -26,17 +39,22 @@ export function nodeReader(source: RpcSource, clock: Clock): NodeReader {
     return String(answer[name]).toLowerCase() === of.toLowerCase() ? answer : null
   }
   const lookUps = (method: string, name: string) =>
-    new NodeLookUps({ clock, ask: (of, signal) => read(method, name, of, signal) })
+    new NodeLookUps({
+      clock,
+      allowance: allowances.lookUps,
+      ask: (of, signal) => read(method, name, of, signal),
+    })
   const transactions = lookUps('eth_getTransactionByHash', 'hash')
   const receipts = lookUps('eth_getTransactionReceipt', 'transactionHash')
   const limits = {
     all: CONTRACT_CALLS_MAX,
     perCaller: CONTRACT_CALLS_PER_CALLER_MAX,
+    allowance: allowances.contractCalls,
     what: 'things that only a node knows now',
   }
   const calls = new NodeCalls(limits, clock)
   const ask: NodeReader['ask'] = async (questions, party, signal, at) => {
-    calls.take(party, questions.length)
+    await calls.take(party, questions.length)
     return askContracts(contractCalls(source), questions, at ?? 'latest', signal)
   }
   return {

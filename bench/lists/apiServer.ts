@@ -18,6 +18,7 @@ import { CursorKeys } from '#http/request/cursor.ts'
 import { attributionNames } from '#present/memo.ts'
 import { hash } from '#primitives.ts'
 import { openAccess } from '#program/parts/access/access.ts'
+import { openQuotas } from '#program/parts/access/openQuotas.ts'
 import { appDatabase } from '#rows/database.ts'
 import { openSecrets } from '#rows/secrets.ts'
 import { type Clock, systemRuntime } from '#runtime/runtime.ts'
@@ -108,7 +109,10 @@ async function guard(postgres: Postgres, clock: Clock, signal: AbortSignal): Pro
     corsOrigins: null,
     publicUrl: null,
   } as const
-  const { access, run } = await openAccess(settings, { postgres }, secrets, new Map(), clock, false)
+  const { access, run } = await openAccess({
+    ...{ settings, engines: { postgres }, secrets, clock, chains: new Map() },
+    ...{ quotas: openQuotas({ postgres }, clock), showsKey: false, payments: null },
+  })
   void run(signal)
   return access
 }

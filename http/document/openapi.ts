@@ -6,6 +6,7 @@ import { STATUS_CODES } from 'node:http'
 import { isRecord } from '#primitives.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { type ErrorCode, errorCatalogue } from '../errors.ts'
+import { isBodyOptional } from '../request/json.ts'
 import type { Parameter } from '../request/parameter.ts'
 import * as s from '../schema.ts'
 
@@ -118,7 +119,7 @@ function operation(
     ],
     ...(body && {
       requestBody: {
-        required: true,
+        required: !isBodyOptional(endpoint),
         content: { 'application/json': { schema: hoist(body.told ?? body.schema, schemas) } },
       },
     }),

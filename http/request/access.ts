@@ -196,6 +196,9 @@ export interface Access {
   readonly answered?: (caller: Caller, rule: AccessRule, answered: Answered) => void
 }
 
+/** Takes units of what a party may ask for. @throws ApiError rate_limit_exceeded */
+export type Allowance = (party: string, units: number) => Promise<void>
+
 export const anonymous: Caller = {
   id: 'anonymous',
   kind: 'anonymous',

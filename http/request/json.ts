@@ -1,6 +1,7 @@
 /** JSON from outside: its shape, its depth, and the check of a body against its schema. */
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { Check } from 'typebox/value'
 import { shorten } from '#primitives.ts'
 import { ApiError, type Problem } from '../errors.ts'
 
@@ -78,6 +79,15 @@ export function bodyCheck(schema: TSchema): (body: unknown) => void {
     throw bodyInvalid(withoutRepeats(validator.Errors(body).flatMap((finding) => problemsOf(finding))))
   }
 }
+
+/** Whether a POST may come without a body: it stands for one without members, where that is valid. */
+export const isBodyOptional = ({
+  method,
+  body,
+}: {
+  readonly method: string
+  readonly body: { readonly schema: TSchema; readonly read?: unknown } | null
+}): boolean => method === 'POST' && body !== null && body.read === undefined && Check(body.schema, {})
 
 /** @throws ApiError body_invalid for a request without a body */
 export function assertBodyGiven(body: unknown): void {

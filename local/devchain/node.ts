@@ -18,6 +18,7 @@ import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { findFreePort } from '../freePort.ts'
 import { awaitExit, isRunning, logTail, signalAnvil, spawnAnvil } from './anvilProcess.ts'
+import { placeChannels } from './channels/escrow.ts'
 import {
   DEV_CHAIN_ID,
   type DevChainFiles,
@@ -248,7 +249,9 @@ async function serve(found: Found, fresh: boolean, start: Launch): Promise<DevCh
   const { pid, port, genesisHash: generation } = found
   // From here on only a clean end may leave a state behind.
   await rm(files.state, { force: true })
-  await new DevRpc(urlOf(port)).call('evm_setBlockGasLimit', quantity(BLOCK_GAS_LIMIT))
+  const rpc = new DevRpc(urlOf(port))
+  await rpc.call('evm_setBlockGasLimit', quantity(BLOCK_GAS_LIMIT))
+  await placeChannels(rpc)
   let stopped: Promise<void> | undefined
   const stopOnce = () => {
     stopped ??= stop(pid, start)

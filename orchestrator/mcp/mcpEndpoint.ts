@@ -30,7 +30,7 @@ export const mcpEndpoint = rawEndpoint({
   path: '/mcp',
   summary: 'Tools for agents, by the Model Context Protocol.',
   description:
-    'Streamable HTTP in the revisions 2026-07-28 and 2025-11-25, and those before: no session, JSON answers. Tools: search_services, describe_service, quote_plan; of chain data query_chain, list_transfers, list_balances.',
+    'Streamable HTTP in the revisions 2026-07-28 and 2025-11-25, and those before: no session, JSON answers. Tools: search_services, describe_service, quote_plan, send_product_feedback; of chain data query_chain, list_transfers, list_balances.',
   tag: 'Services',
   access: agentRequests,
   body: s.foreign('A JSON-RPC message of the protocol.'),

@@ -114,16 +114,17 @@ function listed(tool: Tool): ReturnType<typeof described> {
   return known
 }
 
-const described = ({ name, title, description, input, output, isOpenWorld }: Tool) => ({
+const described = ({ name, title, description, input, output, isOpenWorld, changes }: Tool) => ({
   name,
   title,
   description,
   inputSchema: plain(input),
   outputSchema: plain(output),
   annotations: {
-    readOnlyHint: true,
-    destructiveHint: false,
-    idempotentHint: true,
+    readOnlyHint: changes === undefined,
+    destructiveHint: changes === 'pays',
+    // A key that is sent twice pays once.
+    idempotentHint: changes !== 'adds',
     openWorldHint: isOpenWorld,
   },
 })

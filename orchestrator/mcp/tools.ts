@@ -5,8 +5,10 @@ import type { AccessRequest } from '#http/request/access.ts'
 import { problemsOf } from '#http/request/json.ts'
 import * as s from '#http/schema.ts'
 import { shorten } from '#primitives.ts'
+import { feedbackKinds } from '#rows/feedback/productFeedback.ts'
 import { membersOf } from '../catalog/members.ts'
 import { methodSchema, PATH_CHARACTERS_MAX, serviceIdSchema } from '../catalog/service.ts'
+import { MESSAGE_CHARACTERS_MAX } from '../feedback/takeFeedback.ts'
 import {
   type Call,
   describeService,
@@ -17,6 +19,7 @@ import {
   SEARCH_LIMIT_MAX,
   SERVICE_FILTERS_MAX,
   searchServices,
+  sendFeedback,
 } from '../operations.ts'
 import { planSchema } from '../plan/plan.ts'
 import { readCompletePlan } from '../plan/readPlan.ts'
@@ -36,6 +39,8 @@ export interface Tool {
   readonly output: s.TSchema
   /** It asks strangers, or tells of them. */
   readonly isOpenWorld: boolean
+  /** What it changes: nothing, something by addition, or money. Default: nothing. */
+  readonly changes?: 'adds' | 'pays'
   /** @throws ApiError */
   readonly run: (input: unknown, call: ToolCall) => Promise<object>
 }
@@ -135,6 +140,21 @@ const quoteTool: Tool = {
   run: async (input, call) => quotePlan.run(readCompletePlan(membersOf(input)['plan']), call.services, call),
 }
 
+const feedbackTool = tool({
+  name: 'send_product_feedback',
+  title: 'Send feedback on this service',
+  description:
+    "Tells the operator of this service what the user thinks of it. Call it only when the user explicitly asks for it, with the user's own words. Never put into it secrets, credentials, payment material, receipts, personal data such as e-mail addresses and phone numbers, job ids, or inputs and outputs of tools: such a message is refused, and what was found is named.",
+  input: s.object({
+    kind: s.oneOf(feedbackKinds),
+    message: s.text({ minLength: 1, maxLength: MESSAGE_CHARACTERS_MAX }),
+  }),
+  output: sendFeedback.output,
+  isOpenWorld: false,
+  changes: 'adds',
+  run: (feedback, call) => sendFeedback.run(feedback, call.services, call),
+})
+
 /** A tool that answers from this server's own chain data. */
 export function chainTool(definition: ChainTool): Tool {
   const { name, title, description } = definition
@@ -149,7 +169,7 @@ export function chainTool(definition: ChainTool): Tool {
 }
 
 /** In the order in which they are listed and used. */
-export const tools: readonly Tool[] = [searchTool, describeTool, quoteTool]
+export const tools: readonly Tool[] = [searchTool, describeTool, quoteTool, feedbackTool]
 
 const nextActions: Partial<Record<ErrorCode, string>> = {
   chain_id_unsupported: 'Leave out chainId, or name a chain that is served here.',

@@ -9,6 +9,7 @@ import { membersOf } from '../catalog/members.ts'
 
 export interface LiveOffer {
   readonly protocol: 'mpp' | 'x402'
+  readonly method: 'tempo' | 'evm'
   readonly intent: 'charge' | 'session'
   /** In the token's smallest unit; of a session, for one unit. */
   readonly amount: bigint
@@ -51,25 +52,31 @@ const acceptCheck = Compile(
 /** Names of networks in the first version of x402. */
 const oldNetworks = new Map([['base', 'eip155:8453']])
 
+type Asking = Pick<EgressAnswer, 'headers' | 'body'>
+
 /** Offers that can be read and are not over. */
-export async function liveOffers(
-  answer: Pick<EgressAnswer, 'headers' | 'body'>,
-  nowMs: number,
-): Promise<readonly LiveOffer[]> {
-  const found = [...(await mppOffers(answer)), ...x402Offers(answer)]
+export async function liveOffers(answer: Asking, nowMs: number): Promise<readonly LiveOffer[]> {
+  const found = [...(await challengesOf(answer)), ...acceptsOf(answer)]
   return found
     .slice(0, OFFERS_MAX)
-    .filter(({ expiresAt, recipient }) => (expiresAt === null || expiresAt > nowMs) && recipient !== nobody)
+    .map(({ offer }) => offer)
+    .filter((offer) => isLive(offer, nowMs))
 }
 
-async function mppOffers({ headers }: Pick<EgressAnswer, 'headers'>): Promise<LiveOffer[]> {
+export const isLive = ({ expiresAt, recipient }: LiveOffer, nowMs: number): boolean =>
+  (expiresAt === null || expiresAt > nowMs) && recipient !== nobody
+
+/** Challenges of MPP that can be read. */
+export async function challengesOf({ headers }: Pick<Asking, 'headers'>) {
   const lines = [headers['www-authenticate'] ?? []].flat()
   if (lines.length === 0) return []
   // The protocol's library is large, and most programs never ask for a price.
   const { Challenge } = await import('mppx')
   return lines.slice(0, OFFERS_MAX).flatMap((line) => {
     try {
-      return Challenge.deserializeList(line).flatMap(offerOfChallenge)
+      return Challenge.deserializeList(line).flatMap((challenge) =>
+        offerOfChallenge(challenge).map((offer) => ({ challenge, offer })),
+      )
     } catch {
       return []
     }
@@ -93,6 +100,7 @@ function offerOfChallenge({ method, intent, request, expires }: Challenge): Live
   return [
     {
       protocol: 'mpp',
+      method,
       intent,
       amount: BigInt(price),
       network: `eip155:${methodDetails.chainId}`,
@@ -103,16 +111,19 @@ function offerOfChallenge({ method, intent, request, expires }: Challenge): Live
   ]
 }
 
-/** Both versions: the second in a header, the first in the body. */
-function x402Offers({ headers, body }: Pick<EgressAnswer, 'headers' | 'body'>): LiveOffer[] {
+/** What is accepted by x402 in both versions: the second in a header, the first in the body. */
+export function acceptsOf({ headers, body }: Asking) {
   const header = headers['payment-required']
   const told =
     typeof header === 'string' ? parsed(Buffer.from(header, 'base64').toString('utf8')) : parsed(`${body}`)
-  const accepts = membersOf(told)['accepts']
+  const { accepts, x402Version: version } = membersOf(told)
   if (!Array.isArray(accepts)) return []
-  const version = membersOf(told)['x402Version']
   const read = version === 2 ? (each: unknown) => each : version === 1 ? asSecondVersion : () => null
-  return accepts.slice(0, OFFERS_MAX).flatMap((each) => offerOfAccept(read(each)))
+  return accepts
+    .slice(0, OFFERS_MAX)
+    .flatMap((accept: unknown) =>
+      offerOfAccept(read(accept)).map((offer) => ({ accept, told, version, offer })),
+    )
 }
 
 function offerOfAccept(accept: unknown): LiveOffer[] {
@@ -121,6 +132,7 @@ function offerOfAccept(accept: unknown): LiveOffer[] {
   return [
     {
       protocol: 'x402',
+      method: 'evm',
       intent: 'charge',
       amount: BigInt(price),
       network,

@@ -1,27 +1,15 @@
 /** A plan against the catalog: everything that is wrong with it, told at once. */
 import { ApiError, type Problem } from '#http/errors.ts'
-import {
-  matchPath,
-  PathError,
-  type PathTemplate,
-  parsePath,
-  parseTemplate,
-  urlOf,
-} from '../catalog/pathTemplate.ts'
-import type { CatalogService, ServiceEndpoint } from '../catalog/service.ts'
 import { CheckBudget } from './checkSteps.ts'
+import { EndpointFinder, type FoundEndpoint, type Services } from './EndpointFinder.ts'
 import { inputProblems } from './inputProblems.ts'
 import type { Plan, PlanNode } from './plan.ts'
 import { referencesOf } from './reference.ts'
 import { dependencyProblems, stagesOf } from './stages.ts'
 
 /** A node with what it calls. */
-export interface PlannedNode {
+export interface PlannedNode extends FoundEndpoint {
   readonly node: PlanNode
-  readonly service: CatalogService
-  readonly endpoint: ServiceEndpoint
-  /** Without the input; of the service's own origin and prefix. */
-  readonly url: URL
   /** Its input holds values of other nodes. */
   readonly takesOutputs: boolean
 }
@@ -30,9 +18,6 @@ export interface CheckedPlan {
   readonly nodes: readonly PlannedNode[]
   readonly stages: readonly (readonly string[])[]
 }
-
-/** The catalog's services by id. */
-export type Services = ReadonlyMap<string, CatalogService>
 
 /** @throws ApiError plan_invalid with a detail for each problem */
 export function checkPlan({ nodes }: Plan, services: Services): CheckedPlan {
@@ -68,45 +53,6 @@ export function checkPlan({ nodes }: Plan, services: Services): CheckedPlan {
   }
   if (problems.length > 0) throw planInvalid(problems)
   return { nodes: planned, stages: stagesOf(nodes) }
-}
-
-/** Finds endpoints by concrete paths; reads a service's templates once. */
-class EndpointFinder {
-  readonly #services: Services
-  readonly #templates = new Map<string, readonly { template: PathTemplate; endpoint: ServiceEndpoint }[]>()
-
-  constructor(services: Services) {
-    this.#services = services
-  }
-
-  find(
-    { serviceId, method, path }: PlanNode,
-    at: Problem['path'],
-  ): Pick<PlannedNode, 'service' | 'endpoint' | 'url'> | Problem {
-    const service = this.#services.get(serviceId)
-    if (!service) return { path: [...at, 'serviceId'], message: `no service has the id ${serviceId}` }
-    try {
-      const segments = parsePath(path)
-      const fitting = this.#templatesOf(service).filter(({ endpoint }) => endpoint.method === method)
-      const found = matchPath(segments, fitting)
-      if (!found) return { path: [...at, 'path'], message: `${serviceId} has no endpoint ${method} ${path}` }
-      return { service, endpoint: found.endpoint, url: urlOf(service.serviceUrl, segments) }
-    } catch (error) {
-      if (error instanceof PathError) return { path: [...at, 'path'], message: error.message }
-      throw error
-    }
-  }
-
-  #templatesOf(service: CatalogService) {
-    const known = this.#templates.get(service.id)
-    if (known) return known
-    const templates = service.endpoints.map((endpoint) => ({
-      template: parseTemplate(endpoint.path),
-      endpoint,
-    }))
-    this.#templates.set(service.id, templates)
-    return templates
-  }
 }
 
 export function planInvalid(problems: readonly Problem[]): ApiError {

@@ -4,7 +4,7 @@ import type { AppDatabase } from '#rows/database.ts'
 import { serviceOf } from '../catalog/describe.ts'
 import { matchPath, PathError, parsePath, parseTemplate } from '../catalog/pathTemplate.ts'
 import type { CatalogService, ServiceEndpoint } from '../catalog/service.ts'
-import type { Services } from './checkPlan.ts'
+import type { Services } from './EndpointFinder.ts'
 import type { Plan, PlanNode } from './plan.ts'
 
 /**

@@ -5,12 +5,12 @@
 
 import type { Egress } from '#egress/egress.ts'
 import { ApiError, type Problem } from '#http/errors.ts'
+import type { Allowance } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
 import { SharedReads } from '#http/sharedReads.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { BoundedMap } from '#runtime/BoundedMap.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import type { Allowance } from '../allowance.ts'
 import { decimalText, multiplied, type QuoteTerms } from '../pay/currencies.ts'
 import { canonicalHash, canonicalJson, NotCanonicalError } from '../plan/canonicalJson.ts'
 import { type CheckedPlan, checkPlan, type PlannedNode, planInvalid } from '../plan/checkPlan.ts'

@@ -2,6 +2,7 @@
 import { type EgressAnswer, EgressFailedError, EgressRefusedError } from '#egress/egress.ts'
 import { MillraceError } from '#errors.ts'
 import type { CatalogService } from '../catalog/service.ts'
+import { isAllowed } from '../pay/choosePayable.ts'
 import { type QuoteTerms, rescaled, tokenKey } from '../pay/currencies.ts'
 import { type LiveOffer, liveOffers } from '../pay/liveOffers.ts'
 
@@ -44,10 +45,6 @@ export async function freePrice(
   return nothing
 }
 
-/** Where the catalog names nobody, the seller's own challenge does. */
-const isAllowed = (policy: Policy, recipient: string): boolean =>
-  policy?.mode !== 'allowlist' || policy.recipients.some((each) => each.toLowerCase() === recipient)
-
 /** The cheaper one; of equal ones a charge, which is what it says, before a session of units. */
 const isBetter = (a: Required<LivePrice>, b: Required<LivePrice>): boolean =>
   a.units !== b.units ? a.units < b.units : a.offer?.intent === 'charge' && b.offer?.intent === 'session'
@@ -66,6 +63,7 @@ export function silenceOf(cause: unknown): NoPriceError {
 }
 
 const refusals: Partial<Record<EgressRefusedError['reason'], string>> = {
+  unresolved: 'has a host that does not resolve',
   tooLong: 'answered with more than a price',
   encoding: 'answered in an encoding that is not read',
 }

@@ -5,6 +5,7 @@
 import type { EgressRequest } from '#egress/egress.ts'
 import { isRecord } from '#primitives.ts'
 import { PathError, parsePath, urlOf } from '../catalog/pathTemplate.ts'
+import { callOf, readOf } from '../plan/callOf.ts'
 import type { PlannedNode } from '../plan/checkPlan.ts'
 import { parseReference } from '../plan/reference.ts'
 
@@ -25,40 +26,15 @@ export function probeOf(planned: PlannedNode): Probe | null {
   const example = endpoint.inputExample ?? withoutReferences(node.input)
   const body = takesOutputs ? example : node.input
   const input = takesOutputs ? 'example' : 'plan'
-  if (endpoint.paymentOffers.length > 0) return { request: requestOf(planned, body), input, isFree: false }
-  if (endpoint.method === 'GET') return { request: requestOf(planned, body), input, isFree: true }
+  if (endpoint.paymentOffers.length > 0)
+    return { request: { ...callOf(planned, body), ...common }, input, isFree: false }
+  if (endpoint.method === 'GET')
+    return { request: { ...callOf(planned, body), ...common }, input, isFree: true }
   const url = probeUrl(planned)
-  return url && { request: { url: url.href, method: 'GET', ...common }, input, isFree: true }
+  return url && { request: { ...readOf(url), ...common }, input, isFree: true }
 }
 
 const common = { purpose: 'quote', bytesMax: ANSWER_BYTES_MAX } as const
-const accept = { accept: 'application/json, application/problem+json;q=0.9, */*;q=0.5' }
-
-/** The call of a node with an input, as it is also made when it is paid for. */
-function requestOf({ endpoint, url }: PlannedNode, input: unknown): Probe['request'] {
-  const { method, requestFormat } = endpoint
-  if (requestFormat === 'query' || method === 'GET')
-    return { url: withQuery(url, input).href, method, headers: accept, ...common }
-  return {
-    url: url.href,
-    method,
-    headers: { ...accept, 'content-type': 'application/json' },
-    body: JSON.stringify(input),
-    ...common,
-  }
-}
-
-/** Members as parameters: a list repeats its name, what has members is JSON. */
-function withQuery(url: URL, input: unknown): URL {
-  const result = new URL(url)
-  if (!isRecord(input)) return result
-  for (const [name, member] of Object.entries(input))
-    for (const value of Array.isArray(member) ? member : [member])
-      if (value !== null) result.searchParams.append(name, asText(value))
-  return result
-}
-
-const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 function probeUrl({ service, endpoint }: PlannedNode): URL | null {
   const path = endpoint.execution?.probePath

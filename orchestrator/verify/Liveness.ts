@@ -4,11 +4,11 @@
  * flood a seller.
  */
 
+import type { Allowance } from '#http/request/access.ts'
 import { readHealth } from '#rows/catalog/catalogHealth.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { BoundedMap } from '#runtime/BoundedMap.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import type { Allowance } from '../allowance.ts'
 import type { FoundEndpoint } from '../search/search.ts'
 import type { Target } from './drift.ts'
 import { type LookOptions, look, type Sight } from './look.ts'

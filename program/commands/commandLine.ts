@@ -15,6 +15,7 @@ import { createStopSignal } from '../process/stopSignal.ts'
 import { chooseChain } from './chain/chooseChain.ts'
 import { catalogCommand } from './operator/catalogCommands.ts'
 import { devchainCommand } from './operator/devchainCommands.ts'
+import { feedbackCommand } from './operator/feedbackCommands.ts'
 import { paymentsCommand } from './operator/paymentsCommands.ts'
 
 interface Context {
@@ -270,6 +271,7 @@ const subCommands = {
   }),
   catalog: catalogCommand(command),
   payments: paymentsCommand(command),
+  feedback: feedbackCommand(command),
   devchain: devchainCommand(command),
   config: defineCommand({
     meta: { name: 'config', description: 'Every setting, its default and its meaning.' },

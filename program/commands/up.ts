@@ -14,6 +14,7 @@ import type { Logger } from '#telemetry.ts'
 import type { Chain } from '../chain/chain.ts'
 import { runTrafficOn } from '../chains.ts'
 import type { Config } from '../config.ts'
+import { openQuotas } from '../parts/access/openQuotas.ts'
 import { openInstallationSecrets } from '../parts/access/secrets.ts'
 import { chainReadsOf } from '../parts/chainData/chainReads.ts'
 import { endpoints, openParts, type Parts, type Services } from '../parts/openParts.ts'
@@ -73,9 +74,10 @@ async function serve(
   const { clock } = runtime
   const [shutdown, answered] = [new AbortController(), new AbortController()]
   const { secrets, notes } = await openInstallationSecrets(config, program.engines)
-  const chains = chainReadsOf(program, lists, clock)
+  const quotas = openQuotas(program.engines, clock)
+  const chains = chainReadsOf(program, lists, quotas, clock)
   const parts = await openParts({
-    ...{ config, program, lists, secrets, chains, runtime, log, screen },
+    ...{ config, program, lists, secrets, quotas, chains, runtime, log, screen },
     ...openWayOut(config),
     tokenNames: tokenNamesOf(chains, lists.curatedTokens),
     notes: [...program.notes, ...notes],

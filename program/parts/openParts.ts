@@ -51,7 +51,7 @@ export async function openParts(base: Base): Promise<Parts> {
   const webhooks = await openWebhooksPart(base)
   const parity = openParityPart(base)
   const alarms = openAlarmsPart(base, parity, webhooks)
-  const orchestrator = openOrchestratorPart(base, access)
+  const orchestrator = openOrchestratorPart(base)
   const chainData = openChainDataPart(base)
   const parts: readonly Part[] = [
     keys,

@@ -3,6 +3,7 @@
  * it runs and what it closes. `openParts.ts` lists them.
  */
 import type { FastifyInstance } from 'fastify'
+import type { Quotas } from '#api/access/Quotas.ts'
 import type { ChainReads } from '#api/services.ts'
 import type { Screen } from '#console/terminal/screen.ts'
 import type { TokenNames } from '#present/tokenNames.ts'
@@ -20,6 +21,8 @@ export interface Base extends WayOut {
   readonly program: Program
   readonly lists: OperatorLists
   readonly secrets: Secrets
+  /** What each caller may have, counted over all processes. */
+  readonly quotas: Quotas
   /** Chain data, as routes read it. */
   readonly chains: ReadonlyMap<number, ChainReads>
   readonly tokenNames: TokenNames

@@ -122,8 +122,8 @@ export const settings = {
   ),
   WEBHOOKS: setting(
     oneOf('on', 'off', 'loopback'),
-    'on',
-    '`on` sends events to [subscriptions](webhooks.md) at public https URLs; `off` sends none; `loopback` also sends them to this machine, for development.',
+    '',
+    '`on` sends events to [subscriptions](webhooks.md) at public https URLs; `off` sends none; `loopback` also sends them to this machine, for development. Unset: `loopback` where the service is open to its own machine and has the local dev chain alone, else `on`.',
   ),
   AUDIT_PERCENT: setting(
     wholeOr(0, 100, 'off'),

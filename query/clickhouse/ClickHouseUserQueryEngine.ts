@@ -2,6 +2,7 @@
 
 import type { Clock } from '#runtime/runtime.ts'
 import type { SlotLimits } from '#runtime/slots.ts'
+import type { ExportDebts } from '../exports/Exports.ts'
 import { GatedEngine } from '../GatedEngine.ts'
 import { type CatalogOf, restrictCatalog } from '../relations/catalog.ts'
 import type { SqlValue } from '../result.ts'
@@ -24,16 +25,17 @@ export interface ClickHouseUserQueryOptions {
    * signature
    */
   readonly catalogOf: CatalogOf
+  readonly exportDebts: ExportDebts
   readonly clock: Clock
   readonly slots?: SlotLimits
 }
 
 export class ClickHouseUserQueryEngine extends GatedEngine<ClickHouseStatement> {
-  constructor({ catalogOf, slots = clickhouseSlots, ...access }: ClickHouseUserQueryOptions) {
+  constructor({ catalogOf, exportDebts, slots = clickhouseSlots, ...access }: ClickHouseUserQueryOptions) {
     const { clock } = access
     const reader = new ClickHouseReader({ ...access, connectionsMax: slots.running + exportSlots.running })
     super({
-      ...{ engine: 'clickhouse', reader, probes: clickhouseProbes, slots, clock },
+      ...{ engine: 'clickhouse', reader, probes: clickhouseProbes, slots, exportDebts, clock },
       ungated: (sql) => ({ sql, relations: [], columns: [] }),
       gate: async ({ chainId, sql, signatures = [], blocks, limit }) =>
         gateClickHouse(sql, restrictCatalog(await catalogOf(chainId, signatures), blocks), limit + 1),

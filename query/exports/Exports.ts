@@ -1,6 +1,6 @@
 /**
  * Turns of exports: one of a caller at a time, which goes on as long as it gives rows, and for each
- * caller so many minutes, so that nobody holds a slot all day.
+ * caller so many minutes over all processes, so that nobody holds a slot all day.
  */
 import type { Clock } from '#runtime/runtime.ts'
 import { everybody, Slots } from '#runtime/slots.ts'
@@ -18,25 +18,29 @@ const RETURN_SHARE = RETURN_MS / ALLOWED_MS
 
 type Work = (signal: AbortSignal) => AsyncIterable<ResultEvent>
 
-interface Used {
-  readonly ms: number
-  /** Monotonic: when it was that much. */
-  readonly atMs: number
+/** What parties owe for exports of one engine, in all processes (rows/access/exportDebts.ts). */
+export interface ExportDebts {
+  /** Milliseconds until all that the party used has come back. */
+  leftMs(party: string): Promise<number>
+  /** Adds milliseconds to them, and tells the sum. */
+  add(party: string, ms: number): Promise<number>
 }
 
 export class Exports {
   readonly #slots: Slots
   readonly #clock: Clock
+  readonly #debts: ExportDebts
   /**
-   * Time of the slot that has not come back; `everybody` is not counted. A caller in it used the slot
-   * within the last four times as long, so that a few callers fill it, or many with tiny exports,
-   * which leave it soon.
+   * When all that a party used has come back, on the monotonic clock, as it was told last; `everybody`
+   * is not counted. A party in it used the slot within the last four times as long, so that a few
+   * callers fill it, or many with tiny exports, which leave it soon.
    */
-  readonly #used = new Map<string, Used>()
+  readonly #returned = new Map<string, number>()
 
-  constructor(clock: Clock) {
-    this.#slots = new Slots(exportSlots, clock, sqlSlotErrors, (party) => this.#usedBy(party))
+  constructor(clock: Clock, debts: ExportDebts) {
+    this.#slots = new Slots(exportSlots, clock, sqlSlotErrors, (party) => this.#owedBy(party))
     this.#clock = clock
+    this.#debts = debts
   }
 
   /**
@@ -50,7 +54,7 @@ export class Exports {
     signal?: AbortSignal,
     party = everybody,
   ): AsyncGenerator<ResultEvent, void, undefined> {
-    this.#assertLeft(party)
+    await this.#assertLeft(party)
     yield* this.#slots.hold((ending) => this.#counted(work, ending, party), signal, party)
   }
 
@@ -60,13 +64,12 @@ export class Exports {
     party: string,
   ): AsyncGenerator<ResultEvent, void, undefined> {
     // It may have run out while this one waited for its turn.
-    this.#assertLeft(party)
+    await this.#assertLeft(party)
     const startedMs = this.#clock.monotonic()
     try {
       yield* this.#giving(work, signal)
     } finally {
-      const atMs = this.#clock.monotonic()
-      if (party !== everybody) this.#used.set(party, { ms: this.#usedBy(party) + atMs - startedMs, atMs })
+      await this.#count(party, this.#clock.monotonic() - startedMs)
     }
   }
 
@@ -102,20 +105,33 @@ export class Exports {
     return given
   }
 
-  #assertLeft(party: string): void {
-    for (const known of this.#used.keys()) if (this.#usedBy(known) <= 0) this.#used.delete(known)
-    const overMs = this.#usedBy(party) - ALLOWED_MS
-    if (overMs >= 0) throw spent((overMs + 1) * RETURN_SHARE)
+  async #assertLeft(party: string): Promise<void> {
+    if (party === everybody) return
+    for (const known of this.#returned.keys()) if (this.#owedBy(known) === 0) this.#returned.delete(known)
+    const leftMs = await this.#debts.leftMs(party)
+    this.#remember(party, leftMs)
+    if (leftMs >= RETURN_MS) throw spent(leftMs - RETURN_MS + RETURN_SHARE)
   }
 
-  #usedBy(party: string): number {
-    const { ms, atMs } = this.#used.get(party) ?? { ms: 0, atMs: 0 }
-    return Math.max(0, ms - (this.#clock.monotonic() - atMs) / RETURN_SHARE)
+  async #count(party: string, ms: number): Promise<void> {
+    if (party === everybody) return
+    const owedMs = ms * RETURN_SHARE
+    // The rows are given. Where they cannot be written, what they cost is known here alone.
+    this.#remember(party, await this.#debts.add(party, owedMs).catch(() => this.#owedBy(party) + owedMs))
+  }
+
+  #remember(party: string, leftMs: number): void {
+    this.#returned.set(party, this.#clock.monotonic() + leftMs)
+  }
+
+  /** Milliseconds until all that the party used has come back, as far as this process was told. */
+  #owedBy(party: string): number {
+    return Math.max(0, (this.#returned.get(party) ?? 0) - this.#clock.monotonic())
   }
 }
 
 function spent(retryMs: number): UserQueryError {
-  const problem = `your exports have run for ${ALLOWED_MS / 60_000} minutes here, which come back within an hour`
+  const problem = `your exports have run for ${ALLOWED_MS / 60_000} minutes on this engine, which come back within an hour`
   return new UserQueryError('sql_allowance', problem, {
     hint: `try again in ${Math.ceil(retryMs / 1_000)} seconds, or ask for 10,000 rows at a time`,
     retryMs,

@@ -3,6 +3,7 @@
 import type { Clock } from '#runtime/runtime.ts'
 import type { SlotLimits } from '#runtime/slots.ts'
 import type { Logger } from '#telemetry.ts'
+import type { ExportDebts } from '../exports/Exports.ts'
 import { GatedEngine } from '../GatedEngine.ts'
 import type { CatalogOf } from '../relations/catalog.ts'
 import { exportSlots, postgresSlots } from '../slotLimits.ts'
@@ -21,18 +22,20 @@ export interface PostgresUserQueryOptions {
    */
   readonly catalogOf: CatalogOf
   readonly behind?: PostgresReaderOptions['behind']
+  readonly exportDebts: ExportDebts
   readonly clock: Clock
   readonly log: Logger
   readonly slots?: SlotLimits
 }
 
 export class PostgresUserQueryEngine extends GatedEngine<BoundStatement> {
-  constructor({ url, catalogOf, behind, clock, log, slots = postgresSlots }: PostgresUserQueryOptions) {
+  constructor({ slots = postgresSlots, ...options }: PostgresUserQueryOptions) {
+    const { url, catalogOf, behind, exportDebts, clock, log } = options
     const connectionsMax = slots.running + exportSlots.running
     const reader = new PostgresReader({ url, connectionsMax, behind, clock, log })
     const checked = new CheckedStatements()
     super({
-      ...{ engine: 'postgres', reader, probes: postgresProbes, slots, clock },
+      ...{ engine: 'postgres', reader, probes: postgresProbes, slots, exportDebts, clock },
       ungated: (sql) => ({ sql, relations: [] }),
       gate: async ({ chainId, sql, signatures = [], blocks, limit }) => {
         await loadPostgresGrammar()

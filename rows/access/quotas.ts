@@ -30,7 +30,7 @@ const KEPT_MS = 5 * 60_000
  * Reserves for several subjects in one statement, of which the sum in a window never passes the
  * quota. Rows are taken in one order, so that processes never wait for each other in a circle.
  */
-export async function reserveQuotas(app: AppDatabase, wishes: readonly QuotaWish[]): Promise<QuotaGrant[]> {
+async function reserveQuotas(app: AppDatabase, wishes: readonly QuotaWish[]): Promise<QuotaGrant[]> {
   const { rows } = await sql<{
     subject: string
     granted: number
@@ -58,7 +58,7 @@ export interface QuotaReturn {
 }
 
 /** Gives back what was granted and not used. */
-export async function returnQuotas(app: AppDatabase, returns: readonly QuotaReturn[]): Promise<void> {
+async function returnQuotas(app: AppDatabase, returns: readonly QuotaReturn[]): Promise<void> {
   const sorted = returns.toSorted((a, b) => (a.subject < b.subject ? -1 : 1))
   await app.transaction().execute(async (transaction) => {
     for (const { subject, startedAt, units } of sorted)
@@ -72,5 +72,12 @@ export async function returnQuotas(app: AppDatabase, returns: readonly QuotaRetu
 }
 
 /** Removes windows that are over, some at a time; false when none is left. */
-export const removePastQuotas = (app: AppDatabase): Promise<boolean> =>
+const removePastQuotas = (app: AppDatabase): Promise<boolean> =>
   removeOlder(app, 'app.quota_windows', 'started_at', fromNow(-KEPT_MS))
+
+/** The rows as a process counts in them. */
+export const quotaRows = (app: AppDatabase) => ({
+  reserve: (wishes: readonly QuotaWish[]) => reserveQuotas(app, wishes),
+  giveBack: (returns: readonly QuotaReturn[]) => returnQuotas(app, returns),
+  removePast: () => removePastQuotas(app),
+})

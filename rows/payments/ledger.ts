@@ -4,7 +4,10 @@ import { toBytes, toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
 
 export interface Entry {
-  /** `payer:<address>`, `revenue:<scope>`, `refunds`. */
+  /**
+   * Outside of the service `payer:<address>` and `chain`, to which fees go; inside
+   * `revenue:<scope>`, `costs:fees`, and what is owed: `refunds`, `rewards`.
+   */
   readonly account: string
   readonly chainId: number
   /** Lowercase address of the token. */
@@ -31,6 +34,34 @@ export async function addEntries(
       })),
     )
     .execute()
+}
+
+/** What of a payment is revenue no more, but owed to its payer. */
+export const addOwed = (
+  transaction: AppDatabase,
+  {
+    id,
+    scope,
+    chainId,
+    currency,
+    amount,
+  }: Omit<Entry, 'account'> & { readonly id: string; readonly scope: string },
+): Promise<void> =>
+  addEntries(transaction, `${id}/owed`, [
+    { account: `revenue:${scope}`, chainId, currency, amount: -amount },
+    { account: 'refunds', chainId, currency, amount },
+  ])
+
+/** Transactions whose entries do not sum to 0 in each currency: none, unless somebody changed rows. */
+export async function findUnbalanced(app: AppDatabase): Promise<readonly string[]> {
+  const rows = await app
+    .selectFrom('app.ledger_entries')
+    .select('transaction_id')
+    .groupBy(['transaction_id', 'chain_id', 'currency'])
+    .having(sql`sum(amount)`, '<>', 0)
+    .orderBy('transaction_id')
+    .execute()
+  return [...new Set(rows.map((row) => row.transaction_id))]
 }
 
 /** What each account has, by currency. */

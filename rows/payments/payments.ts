@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
 import { newTimedId } from '../identifiers.ts'
-import { addEntries, type Entry } from './ledger.ts'
+import { addEntries, addOwed, type Entry } from './ledger.ts'
 
 /**
  * - `claimed`: nothing was sent to the chain;
@@ -205,6 +205,7 @@ export async function takePayment(app: AppDatabase, id: string, holdMs: number):
             is('answered_at', 'is', null),
             is.and([is('reference', 'is not', null), is('attempt', '<', NAMED_ATTEMPTS_MAX)]),
           ]),
+          is('owed_at', 'is', null),
           is('settled_at', '>', fromNow(-ANSWERED_WITHIN_MS)),
         ]),
       ]),
@@ -248,8 +249,8 @@ export async function letGo(app: AppDatabase, held: HeldPayment, afterMs = 0): P
 }
 
 /**
- * Settled, with its receipt and its entries, in one transaction; also where it was held to have
- * failed. False where it was settled already.
+ * Settled, with its receipt and its entries, in one transaction. False where it was settled already.
+ * One that was held to have failed is owed at once: its payer was told to pay anew.
  * @param alongside in the same transaction
  */
 export async function settlePayment(
@@ -259,16 +260,19 @@ export async function settlePayment(
   alongside?: Alongside,
 ): Promise<boolean> {
   return app.transaction().execute(async (transaction) => {
-    const { numUpdatedRows } = await transaction
+    const row = await transaction
       .updateTable('app.payments')
       .set({ state: 'settled', receipt, settled_at: databaseNow })
+      .set({ owed_at: sql`CASE WHEN state = 'failed' THEN ${databaseNow} END` })
       .$if(txHash !== null, (row) => row.set({ tx_hash: toBytes(txHash ?? '') }))
       .where('id', '=', payment.id)
       .where('state', '<>', 'settled')
+      .returning('owed_at')
       .executeTakeFirst()
-    if (numUpdatedRows === 0n) return false
+    if (!row) return false
     await addEntries(transaction, payment.id, entriesOf(payment))
-    await alongside?.(transaction, payment)
+    if (row.owed_at) await addOwed(transaction, payment)
+    else await alongside?.(transaction, payment)
     return true
   })
 }
@@ -328,12 +332,14 @@ export async function listPayments(app: AppDatabase, limit: number): Promise<rea
   return rows.map(paymentOf)
 }
 
-/** What settled, by the account that it is revenue of. */
+/** What settled and is not owed back, by the account that it is revenue of. */
 export async function sumSettled(app: AppDatabase): Promise<readonly Entry[]> {
   const rows = await app
     .selectFrom('app.payments')
     .select(['scope', 'chain_id', 'currency', sql<string>`sum(amount)`.as('amount')])
     .where('state', '=', 'settled')
+    .where('owed_at', 'is', null)
+    .where((is) => is.or([is('proof', 'is', null), is('proof', '<>', 'reversed')]))
     .groupBy(['scope', 'chain_id', 'currency'])
     .execute()
   return rows.map(({ scope, chain_id: chainId, currency, amount }) => ({

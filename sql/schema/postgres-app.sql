@@ -4,6 +4,8 @@ CREATE SEQUENCE app.catalog_endpoints_endpoint_seq;
 
 CREATE SEQUENCE app.catalog_entries_entry_seq;
 
+CREATE SEQUENCE app.product_feedback_id_seq;
+
 CREATE SEQUENCE app.webhook_messages_id_seq;
 
 CREATE OR REPLACE FUNCTION app.assert_balanced()
@@ -177,6 +179,16 @@ CREATE TABLE app.defaults (
   CONSTRAINT defaults_singleton_check CHECK (singleton),
   CONSTRAINT defaults_user_id_fkey FOREIGN KEY (user_id) REFERENCES app.users(id)
 );
+
+CREATE TABLE app.export_debts (
+  subject text NOT NULL,
+  returned_at timestamp with time zone NOT NULL,
+  CONSTRAINT export_debts_pkey PRIMARY KEY (subject)
+);
+CREATE INDEX export_debts_returned_at_idx ON app.export_debts USING btree (returned_at);
+COMMENT ON TABLE app.export_debts IS 'time that callers took for exports and that has not come back';
+COMMENT ON COLUMN app.export_debts.subject IS 'the caller and the engine, e.g. `key:key_1:postgres`';
+COMMENT ON COLUMN app.export_debts.returned_at IS 'when all of it has come back';
 
 CREATE TABLE app.fee_days (
   chain_id bigint NOT NULL,
@@ -404,6 +416,15 @@ CREATE TABLE app.organizations (
 );
 COMMENT ON COLUMN app.organizations.deleted_at IS 'null while it exists; the row stays, because what it did is accounted by its id';
 
+CREATE TABLE app.pauses (
+  name text NOT NULL,
+  reason text NOT NULL,
+  paused_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT pauses_pkey PRIMARY KEY (name)
+);
+COMMENT ON TABLE app.pauses IS 'work that an operator has paused, for every process: what is queued waits';
+COMMENT ON COLUMN app.pauses.name IS 'such as payouts';
+
 CREATE TABLE app.payments (
   id text NOT NULL,
   identity text NOT NULL,
@@ -425,18 +446,28 @@ CREATE TABLE app.payments (
   claimed_at timestamp with time zone DEFAULT now() NOT NULL,
   settled_at timestamp with time zone,
   answered_at timestamp with time zone,
+  owed_at timestamp with time zone,
+  proof text,
+  block_number bigint,
   reference text,
   CONSTRAINT payments_amount_check CHECK ((amount > (0)::numeric)),
   CONSTRAINT payments_chain_id_tx_hash_key UNIQUE (chain_id, tx_hash),
   CONSTRAINT payments_check CHECK (((receipt IS NOT NULL) = (state = 'settled'::text))),
+  CONSTRAINT payments_check1 CHECK (((owed_at IS NULL) OR (state = 'settled'::text))),
+  CONSTRAINT payments_check2 CHECK (((block_number IS NOT NULL) = (proof = ANY (ARRAY['confirmed'::text, 'differs'::text])))),
   CONSTRAINT payments_credential_digest_key UNIQUE (credential_digest),
   CONSTRAINT payments_identity_key UNIQUE (identity),
   CONSTRAINT payments_pkey PRIMARY KEY (id),
+  CONSTRAINT payments_proof_check CHECK ((proof = ANY (ARRAY['confirmed'::text, 'differs'::text, 'reversed'::text]))),
   CONSTRAINT payments_reference_key UNIQUE (payer, reference),
   CONSTRAINT payments_state_check CHECK ((state = ANY (ARRAY['claimed'::text, 'sending'::text, 'settled'::text, 'failed'::text])))
 );
+CREATE INDEX payments_failed ON app.payments USING btree (chain_id, claimed_at) WHERE (state = 'failed'::text);
+CREATE INDEX payments_owed ON app.payments USING btree (id) WHERE (owed_at IS NOT NULL);
+CREATE INDEX payments_refuted ON app.payments USING btree (id) WHERE (proof = ANY (ARRAY['differs'::text, 'reversed'::text]));
 CREATE INDEX payments_sending ON app.payments USING btree (held_until) WHERE (state = ANY (ARRAY['claimed'::text, 'sending'::text]));
 CREATE INDEX payments_unanswered ON app.payments USING btree (settled_at) WHERE ((state = 'settled'::text) AND (answered_at IS NULL));
+CREATE INDEX payments_unproved ON app.payments USING btree (chain_id, settled_at) WHERE ((state = 'settled'::text) AND (proof IS NULL));
 COMMENT ON TABLE app.payments IS 'payments of callers: one row a challenge or nonce, for good';
 COMMENT ON COLUMN app.payments.identity IS 'the challenge or nonce that it spends';
 COMMENT ON COLUMN app.payments.request_digest IS 'SHA-256 of the request that it pays for: realm, method, path, query, body';
@@ -449,7 +480,80 @@ COMMENT ON COLUMN app.payments.receipt IS 'the receipt as the payer gets it';
 COMMENT ON COLUMN app.payments.attempt IS 'grows with each process that takes it; others of before write no more';
 COMMENT ON COLUMN app.payments.held_until IS 'until then one process works on it';
 COMMENT ON COLUMN app.payments.answered_at IS 'when the answer that it paid for left in full';
+COMMENT ON COLUMN app.payments.owed_at IS 'since when it is owed to its payer: its answer was not collected, or it settled after it was held to have failed';
+COMMENT ON COLUMN app.payments.proof IS 'what our own index says of the settlement, once its block is final: confirmed; differs: the transfer is another; reversed: the chain took it back';
+COMMENT ON COLUMN app.payments.block_number IS 'the final block that has its transaction';
 COMMENT ON COLUMN app.payments.reference IS 'the payer''s own name for it; null where it has none';
+
+CREATE TABLE app.payout_transactions (
+  payout_id text NOT NULL,
+  attempt integer NOT NULL,
+  chain_id bigint NOT NULL,
+  tx_hash bytea NOT NULL,
+  raw bytea NOT NULL,
+  valid_before timestamp with time zone NOT NULL,
+  signed_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT payout_transactions_chain_id_tx_hash_key UNIQUE (chain_id, tx_hash),
+  CONSTRAINT payout_transactions_payout_id_fkey FOREIGN KEY (payout_id) REFERENCES app.payouts(id),
+  CONSTRAINT payout_transactions_pkey PRIMARY KEY (payout_id, attempt)
+);
+CREATE INDEX payout_transactions_signed ON app.payout_transactions USING btree (chain_id, signed_at);
+COMMENT ON TABLE app.payout_transactions IS 'signed transactions of payouts, stored before they are sent';
+COMMENT ON COLUMN app.payout_transactions.raw IS 'the signed transaction as it is sent, again where its outcome is unknown';
+COMMENT ON COLUMN app.payout_transactions.valid_before IS 'it cannot be mined from then on';
+
+CREATE TABLE app.payouts (
+  id text NOT NULL,
+  kind text NOT NULL,
+  reference text NOT NULL,
+  chain_id bigint NOT NULL,
+  currency bytea NOT NULL,
+  amount numeric(78,0) NOT NULL,
+  recipient bytea NOT NULL,
+  state text DEFAULT 'queued'::text NOT NULL,
+  attempt integer DEFAULT 0 NOT NULL,
+  failures integer DEFAULT 0 NOT NULL,
+  problem text,
+  hold integer DEFAULT 0 NOT NULL,
+  held_until timestamp with time zone DEFAULT now() NOT NULL,
+  queued_at timestamp with time zone DEFAULT now() NOT NULL,
+  paid_at timestamp with time zone,
+  block_number bigint,
+  CONSTRAINT payouts_amount_check CHECK ((amount > (0)::numeric)),
+  CONSTRAINT payouts_check CHECK (((attempt > 0) OR (state = 'queued'::text))),
+  CONSTRAINT payouts_check1 CHECK (((paid_at IS NOT NULL) = (state = 'paid'::text))),
+  CONSTRAINT payouts_check2 CHECK (((block_number IS NOT NULL) = (state = 'paid'::text))),
+  CONSTRAINT payouts_kind_check CHECK ((kind = ANY (ARRAY['refund'::text, 'reward'::text]))),
+  CONSTRAINT payouts_kind_reference_key UNIQUE (kind, reference),
+  CONSTRAINT payouts_pkey PRIMARY KEY (id),
+  CONSTRAINT payouts_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'sending'::text, 'paid'::text])))
+);
+CREATE INDEX payouts_open ON app.payouts USING btree (held_until) WHERE (state <> 'paid'::text);
+COMMENT ON TABLE app.payouts IS 'money that is to be sent or was sent: one row a debt';
+COMMENT ON COLUMN app.payouts.reference IS 'what it is owed for, such as a payment: once for each kind';
+COMMENT ON COLUMN app.payouts.amount IS 'in the smallest unit of the currency';
+COMMENT ON COLUMN app.payouts.state IS 'queued: nothing that could be mined is signed; sending: its transaction may be mined; paid: a final block has it';
+COMMENT ON COLUMN app.payouts.attempt IS 'transactions signed for it; the last one pays or paid it';
+COMMENT ON COLUMN app.payouts.failures IS 'tries since the last success, which the next pause grows with';
+COMMENT ON COLUMN app.payouts.problem IS 'why it is not paid yet, in words';
+COMMENT ON COLUMN app.payouts.hold IS 'grows with each process that takes it; others of before write no more';
+COMMENT ON COLUMN app.payouts.held_until IS 'until then one process works on it, or nobody before the next try';
+COMMENT ON COLUMN app.payouts.block_number IS 'the final block that paid it';
+
+CREATE TABLE app.product_feedback (
+  id bigint GENERATED AS IDENTITY NOT NULL,
+  caller_digest bytea NOT NULL,
+  kind text NOT NULL,
+  message text NOT NULL,
+  received_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT product_feedback_kind_check CHECK ((kind = ANY (ARRAY['bug'::text, 'idea'::text, 'praise'::text, 'question'::text, 'other'::text]))),
+  CONSTRAINT product_feedback_pkey PRIMARY KEY (id)
+);
+CREATE INDEX product_feedback_of_caller ON app.product_feedback USING btree (caller_digest, received_at);
+CREATE INDEX product_feedback_received ON app.product_feedback USING btree (received_at);
+COMMENT ON TABLE app.product_feedback IS 'what agents said of the service, for its operator alone';
+COMMENT ON COLUMN app.product_feedback.caller_digest IS 'SHA-256 of the caller''s id: bounds are counted by it, and nobody is named';
+COMMENT ON COLUMN app.product_feedback.message IS 'cleaned, and refused where it held a secret or named a person';
 
 CREATE TABLE app.projects (
   id text NOT NULL,
@@ -535,6 +639,67 @@ CREATE INDEX sessions_expires_at_idx ON app.sessions USING btree (expires_at);
 CREATE INDEX sessions_user_id_created_at_idx ON app.sessions USING btree (user_id, created_at);
 COMMENT ON COLUMN app.sessions.digest IS 'HMAC-SHA-256 of the token under the secret api_keys; the token is stored nowhere';
 
+CREATE TABLE app.spend_answers (
+  spend_id text NOT NULL,
+  status integer NOT NULL,
+  content_type text NOT NULL,
+  body bytea NOT NULL,
+  kept_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT spend_answers_pkey PRIMARY KEY (spend_id),
+  CONSTRAINT spend_answers_spend_id_fkey FOREIGN KEY (spend_id) REFERENCES app.spends(id) ON DELETE CASCADE
+);
+CREATE INDEX spend_answers_kept ON app.spend_answers USING btree (kept_at);
+COMMENT ON TABLE app.spend_answers IS 'answers that were paid for: a process that dies before its job has one loses none';
+
+CREATE TABLE app.spends (
+  id text NOT NULL,
+  job_id text NOT NULL,
+  node_id text NOT NULL,
+  attempt integer NOT NULL,
+  service_id text NOT NULL,
+  state text DEFAULT 'reserved'::text NOT NULL,
+  protocol text NOT NULL,
+  chain_id bigint NOT NULL,
+  currency bytea NOT NULL,
+  amount numeric(78,0) NOT NULL,
+  recipient bytea NOT NULL,
+  payer bytea NOT NULL,
+  units numeric(78,0) NOT NULL,
+  day text NOT NULL,
+  credential bytea,
+  reference bytea,
+  tx_hash bytea,
+  valid_before timestamp with time zone,
+  from_block bigint,
+  tries integer DEFAULT 0 NOT NULL,
+  reserved_at timestamp with time zone DEFAULT now() NOT NULL,
+  sent_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  CONSTRAINT spends_amount_check CHECK ((amount > (0)::numeric)),
+  CONSTRAINT spends_check CHECK (((state = ANY (ARRAY['reserved'::text, 'void'::text])) OR ((reference IS NOT NULL) AND (valid_before IS NOT NULL)))),
+  CONSTRAINT spends_check1 CHECK (((state <> 'reserved'::text) OR (reference IS NULL))),
+  CONSTRAINT spends_pkey PRIMARY KEY (id),
+  CONSTRAINT spends_protocol_check CHECK ((protocol = ANY (ARRAY['mpp'::text, 'x402'::text]))),
+  CONSTRAINT spends_protocol_reference_key UNIQUE (protocol, reference),
+  CONSTRAINT spends_state_check CHECK ((state = ANY (ARRAY['reserved'::text, 'sending'::text, 'settled'::text, 'void'::text]))),
+  CONSTRAINT spends_units_check CHECK ((units >= (0)::numeric))
+);
+CREATE UNIQUE INDEX spends_node ON app.spends USING btree (job_id, node_id) WHERE (state <> 'void'::text);
+CREATE INDEX spends_of_node ON app.spends USING btree (job_id, node_id, id);
+CREATE INDEX spends_open ON app.spends USING btree (reserved_at) WHERE (state = ANY (ARRAY['reserved'::text, 'sending'::text]));
+CREATE INDEX spends_sealed ON app.spends USING btree (reserved_at) WHERE (credential IS NOT NULL);
+COMMENT ON TABLE app.spends IS 'money that leaves for calls of sellers: one row a credential, for good';
+COMMENT ON COLUMN app.spends.state IS 'reserved: nothing was signed; sending: it may have been paid; settled: the chain has it; void: it surely was not paid';
+COMMENT ON COLUMN app.spends.amount IS 'in the smallest unit of the currency';
+COMMENT ON COLUMN app.spends.units IS 'what limits count, fee included: the worst case first, then what it was; in the smallest unit of the currency of quotes';
+COMMENT ON COLUMN app.spends.day IS 'day, UTC, whose limits it counts against';
+COMMENT ON COLUMN app.spends.credential IS 'what is sent to the seller, sealed; gone once its answer is there';
+COMMENT ON COLUMN app.spends.reference IS 'what the chain knows it by: memo of a transfer (mpp), nonce of an authorization (x402)';
+COMMENT ON COLUMN app.spends.tx_hash IS 'of the transaction, where it is known';
+COMMENT ON COLUMN app.spends.valid_before IS 'it cannot be mined from then on';
+COMMENT ON COLUMN app.spends.from_block IS 'it is in no block before';
+COMMENT ON COLUMN app.spends.tries IS 'times it was sent to the seller';
+
 CREATE TABLE app.used_nonces (
   nonce text NOT NULL,
   used_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -552,6 +717,34 @@ CREATE TABLE app.users (
   CONSTRAINT users_address_key UNIQUE (address),
   CONSTRAINT users_pkey PRIMARY KEY (id)
 );
+
+CREATE TABLE app.wallet (
+  singleton boolean DEFAULT true NOT NULL,
+  paused_at timestamp with time zone,
+  history text DEFAULT ''::text NOT NULL,
+  next_history text,
+  frozen_until timestamp with time zone,
+  CONSTRAINT wallet_check CHECK (((next_history IS NULL) = (frozen_until IS NULL))),
+  CONSTRAINT wallet_pkey PRIMARY KEY (singleton),
+  CONSTRAINT wallet_singleton_check CHECK (singleton)
+);
+COMMENT ON TABLE app.wallet IS 'one row, locked while money is reserved';
+COMMENT ON COLUMN app.wallet.paused_at IS 'since when no money leaves: `millrace wallet pause`';
+COMMENT ON COLUMN app.wallet.history IS 'cluster and timeline whose spends are known; another one was restored or promoted, and pays nothing yet';
+COMMENT ON COLUMN app.wallet.next_history IS 'the other history, once it was noticed';
+COMMENT ON COLUMN app.wallet.frozen_until IS 'by then no credential of the history before can be spent';
+
+CREATE TABLE app.wallet_days (
+  kind text NOT NULL,
+  subject text NOT NULL,
+  day text NOT NULL,
+  units numeric(78,0) NOT NULL,
+  CONSTRAINT wallet_days_kind_check CHECK ((kind = ANY (ARRAY['all'::text, 'service'::text, 'payee'::text]))),
+  CONSTRAINT wallet_days_pkey PRIMARY KEY (day, kind, subject),
+  CONSTRAINT wallet_days_units_check CHECK ((units >= (0)::numeric))
+);
+COMMENT ON TABLE app.wallet_days IS 'what was spent or is reserved on a day, which limits are compared with';
+COMMENT ON COLUMN app.wallet_days.subject IS 'id of a service or address of a payee; empty for all together';
 
 CREATE TABLE app.webhook_blocks (
   chain_id bigint NOT NULL,

@@ -14,6 +14,7 @@ import { silentLogger } from '#telemetry.ts'
 import { mineBlocks, startTestDevChain } from '../support/devchain.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
+import { endlessCalls } from './support/silentNode.ts'
 
 const token = '0x20c0000000000000000000000000000000000000'
 const template = '/v1/transactions/{transactionHash}'
@@ -34,7 +35,7 @@ describe('a transaction that is in no block of ours', () => {
       runtime: systemRuntime(),
       log: silentLogger,
     })
-    api = await openChainApi({ node: nodeReader(source, systemRuntime().clock) })
+    api = await openChainApi({ node: nodeReader(source, systemRuntime().clock, endlessCalls) })
     check = await responseCheck(api)
   })
   afterAll(async () => {
@@ -91,7 +92,7 @@ describe('a transaction that is in no block of ours', () => {
   test('made-up hashes cost a bounded number of calls a second (C1)', async () => {
     let calls = 0
     const still = { ...systemRuntime().clock, monotonic: () => 0 }
-    const reader = nodeReader({ ...source, call: async () => void calls++ }, still)
+    const reader = nodeReader({ ...source, call: async () => void calls++ }, still, endlessCalls)
     const answers = await Promise.allSettled(
       Array.from({ length: 400 }, (_, index) => {
         const made = hash(`0x${index.toString(16).padStart(64, '0')}`)
@@ -112,7 +113,7 @@ describe('a transaction that is in no block of ours', () => {
       calls += asked.length
       return asked.map(() => null)
     }
-    const reader = nodeReader({ ...source, callAll }, clock)
+    const reader = nodeReader({ ...source, callAll }, clock, endlessCalls)
     const holder = address(`0x${'56'.repeat(20)}`)
     const { signal } = new AbortController()
     const askAll = async (party: string) => {
@@ -136,6 +137,7 @@ describe('a transaction that is in no block of ours', () => {
     const confused = nodeReader(
       { ...source, call: (method, _params, signal) => source.call(method, [asked], signal) },
       systemRuntime().clock,
+      endlessCalls,
     )
     const { signal } = new AbortController()
     expect(await confused.transaction(asked, 'party', signal)).toMatchObject({ hash: asked })

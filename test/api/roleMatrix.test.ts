@@ -18,14 +18,13 @@ import { insertInvitation } from '#rows/access/invitations.ts'
 import { digestOf, findKey, insertKey } from '#rows/access/keys.ts'
 import { deleteOrganization, insertOrganization, setMember } from '#rows/access/organizations.ts'
 import { insertProject } from '#rows/access/projects.ts'
-import { removePastQuotas, reserveQuotas, returnQuotas } from '#rows/access/quotas.ts'
+import { quotaRows } from '#rows/access/quotas.ts'
 import { findSession, insertSession } from '#rows/access/sessions.ts'
 import { findUser, userOfAddress } from '#rows/access/users.ts'
 import { sealerOf } from '#rows/sealing.ts'
 import { listDeliveries } from '#rows/webhooks/deliveries.ts'
 import { insertReplay } from '#rows/webhooks/replays.ts'
 import { deleteSubscriptionsOf, findSubscription, insertSubscription } from '#rows/webhooks/subscriptions.ts'
-import { systemRuntime } from '#runtime/runtime.ts'
 import { type Json, type Operation, operationsOf } from '../blackbox/apiDocument.ts'
 import { isFull } from '../support/breadth.ts'
 import { openReceiver } from '../support/receiver.ts'
@@ -51,14 +50,7 @@ const access = new ServiceAccess({
     findSession: (token) => findSession(app, [digestOf(token, pepper)]),
     digestOf: (token) => digestOf(token, pepper).toString('base64url'),
   },
-  quotas: new Quotas(
-    {
-      reserve: (wishes) => reserveQuotas(app, wishes),
-      giveBack: (returns) => returnQuotas(app, returns),
-      removePast: () => removePastQuotas(app),
-    },
-    systemRuntime().clock,
-  ),
+  quotas: new Quotas(quotaRows(app), clock),
   defaults,
   clock,
 })

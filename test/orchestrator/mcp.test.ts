@@ -53,9 +53,15 @@ describe.each(agents)('an agent of $revision', ({ revision, connect }) => {
 
   it('sees the tools in their order, with schemas and annotations, and is told when to use them', async () => {
     const tools = await agent.tools()
-    expect(tools.map(({ name }) => name)).toEqual(['search_services', 'describe_service', 'quote_plan'])
-    for (const { annotations, outputSchema } of tools) {
-      expect(annotations).toMatchObject({ readOnlyHint: true, destructiveHint: false })
+    expect(tools.map(({ name }) => name)).toEqual([
+      'search_services',
+      'describe_service',
+      'quote_plan',
+      'send_product_feedback',
+    ])
+    for (const { name, annotations, outputSchema } of tools) {
+      const readOnlyHint = name !== 'send_product_feedback'
+      expect(annotations).toMatchObject({ readOnlyHint, destructiveHint: false })
       expect(outputSchema?.['type']).toBe('object')
     }
     expect(tools[0]?.inputSchema.required).toEqual(['query', 'limit', 'resolution'])

@@ -35,6 +35,7 @@ const serve = (access: Access = openAccess) =>
     endpoints: orchestratorEndpoints,
     services: {
       app: catalog.reads,
+      rows: catalog.app,
       liveness: null,
       quotes: new Quotes({
         app: catalog.reads,

@@ -10,6 +10,8 @@ import { catalogOf } from './catalogs.ts'
 import { createExampleChain, type ExampleChain } from './exampleChain.ts'
 
 const { clock } = systemRuntime()
+/** Nobody exports here. */
+const noDebts = { leftMs: async () => 0, add: async () => 0 }
 let chain: ExampleChain
 
 beforeAll(async () => {
@@ -26,6 +28,7 @@ function postgresAs(url: string): PostgresUserQueryEngine {
   return new PostgresUserQueryEngine({
     url,
     catalogOf: () => catalogOf('postgres', `chain_${chain.chainId}_sql`),
+    exportDebts: noDebts,
     clock,
     log: silentLogger,
   })
@@ -34,7 +37,10 @@ function postgresAs(url: string): PostgresUserQueryEngine {
 function clickhouseAs(username: string, password: string): ClickHouseUserQueryEngine {
   const catalog = catalogOf('clickhouse', `chain_${chain.chainId}_sql`)
   const url = chain.database.clickhouseUrl
-  return new ClickHouseUserQueryEngine({ url, username, password, catalogOf: () => catalog, clock })
+  return new ClickHouseUserQueryEngine({
+    ...{ url, username, password, catalogOf: () => catalog },
+    ...{ exportDebts: noDebts, clock },
+  })
 }
 
 describe('checkWalls', () => {

@@ -8,6 +8,8 @@ import { findIndexedCountIn } from '#query/decoded/findIndexedCount.ts'
 import { PostgresUserQueryEngine } from '#query/postgres/PostgresUserQueryEngine.ts'
 import { bindDecoded } from '#query/relations/bindDecoded.ts'
 import type { UserQueryEngine } from '#query/result.ts'
+import { exportDebts } from '#rows/access/exportDebts.ts'
+import { appDatabase } from '#rows/database.ts'
 import { type Clock, systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { catalogOf } from './catalogs.ts'
@@ -25,6 +27,7 @@ export function openEngine(
   const shared = {
     catalogOf: async (_chainId: number, signatures: readonly string[]) =>
       bindDecoded(catalog, await readSignatures(signatures, findIndexedCount)),
+    exportDebts: exportDebts(appDatabase(chain.postgres), engine),
     clock,
   }
   if (engine === 'postgres') {

@@ -99,10 +99,13 @@ export async function refusing<Result>(work: () => Promise<Result>): Promise<Res
     if (error instanceof DestinationError)
       throw refusal('url_invalid', ['destination', error.member], error.message)
     if (error instanceof EgressRefusedError)
-      throw refusal('url_invalid', ['destination', 'url'], 'leads where this service does not go')
+      throw refusal('url_invalid', ['destination', 'url'], problemOf(error))
     throw error
   }
 }
+
+const problemOf = ({ reason }: EgressRefusedError): string =>
+  reason === 'unresolved' ? 'has a host that does not resolve' : 'leads where this service does not go'
 
 function refusal(code: ErrorCode, path: readonly string[], message: string): ApiError {
   const problem: Problem = { path: ['body', ...path], message }

@@ -7,6 +7,7 @@ import { SettingError } from '#errors.ts'
 import { type BlockRange, blockCount } from '#ingest/range.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { samplePlaces } from '#ingest/sample.ts'
+import { findHolder } from '#local/engines/dataDir.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import { DiskEstimate } from '#store/maintain/diskEstimate.ts'
 import type { Logger } from '#telemetry.ts'
@@ -17,6 +18,7 @@ import { learnRules } from '../../chain/chainRules.ts'
 import { closeNodes, findChains, type ReachableChain, reachChain } from '../../chains.ts'
 import type { Config } from '../../config.ts'
 import { unlessInterrupted } from '../../process/stopSignal.ts'
+import { rangeBelow } from './rangeBelow.ts'
 
 export interface PlanArguments {
   /** Null: the first block of the chain's history, as the settings say. */
@@ -42,6 +44,8 @@ export interface Plan {
   readonly bytes: { readonly postgres: number; readonly clickhouse: number }
   readonly seconds: number
   readonly price: number | null
+  /** What of the asked range is left out; null where nothing is. */
+  readonly note: string | null
 }
 
 /** Sums over the sampled blocks. */
@@ -86,8 +90,9 @@ export async function plan(
   log: Logger,
   stop: AbortSignal,
 ): Promise<void> {
-  if (config.chains.some(({ rpcUrls }) => rpcUrls.length === 0))
-    throw new SettingError('RPC_URL', 'is needed: the chain to estimate for')
+  const isDevChain = config.chains.some(({ rpcUrls }) => rpcUrls.length === 0)
+  if (isDevChain && !findHolder(config.dataDir))
+    throw new SettingError('RPC_URL', 'is needed: the chain to estimate for; no local dev chain runs')
   const chains: ReachableChain[] = []
   for (const found of await findChains(config, config.dataDir, runtime, log))
     chains.push(await reachChain(found, null, runtime, log))
@@ -109,14 +114,14 @@ export async function planChain(
   log: Logger,
 ): Promise<Plan> {
   const { finalized } = await source.head()
-  const range = { from: bounds.from ?? chain.startBlock, to: Math.min(bounds.to ?? finalized, finalized) }
-  if (blockCount(range) <= 0) throw new SettingError('--from', `block ${range.from} is not final yet`)
+  const asked = { from: bounds.from ?? chain.startBlock, to: bounds.to ?? finalized }
+  const { range, note } = rangeBelow(asked, finalized, 'the newest final block')
   const { headerRule, loose } = await learnRules(source, chainId, runtime.clock)
   const profile = { chainId, kind, headerRule, loose, checks: chain.checks }
   const pool = createDecodePool({ threads: config.workerThreads, profile, log })
   try {
     const sample = await takeSample(source, pool, range, runtime)
-    return estimateOf(chainId, range, sample, config.workerThreads, bounds.pricePerMillion)
+    return { ...estimateOf(chainId, range, sample, config.workerThreads, bounds.pricePerMillion), note }
   } finally {
     await pool.close()
   }
@@ -183,7 +188,7 @@ function estimateOf(
   sample: Sample,
   threads: number,
   pricePerMillion: number | null,
-): Plan {
+): Omit<Plan, 'note'> {
   const scale = blockCount(range) / sample.blocks
   const whole = (value: number) => Math.round(value * scale)
   const rows = { postgres: whole(sample.rows.postgres), clickhouse: whole(sample.rows.clickhouse) }
@@ -211,6 +216,7 @@ function textOf({ chainId, range, sampledBlocks, ...plan }: Plan): string {
   const count = (value: number) => value.toLocaleString('en-US')
   const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(bytes < 1e9 ? 3 : 1)} GB`
   const lines = [
+    ...(plan.note === null ? [] : [plan.note]),
     `chain ${chainId} blocks ${range.from} to ${range.to}, estimated from ${sampledBlocks} of ${count(blockCount(range))} blocks:`,
     `  ${count(plan.transactions)} transactions, ${count(plan.logs)} logs`,
     `  node: ${count(plan.calls)} calls, ${gigabytes(plan.receivedBytes)} received${plan.price === null ? '' : `, ${plan.price.toFixed(2)} to pay`}`,

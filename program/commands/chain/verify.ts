@@ -19,12 +19,18 @@ import type { ReachableChain } from '../../chains.ts'
 import type { Config } from '../../config.ts'
 import type { Engines } from '../../engines.ts'
 import { unlessInterrupted } from '../../process/stopSignal.ts'
+import { rangeBelow } from './rangeBelow.ts'
 
 export interface VerifyArguments {
   /** Inclusive; without bounds all that Postgres holds. */
   readonly from: number | null
   readonly to: number | null
   readonly json: boolean
+}
+
+interface Verified extends VerifyReport {
+  /** What of the asked range is left out; null where nothing is. */
+  readonly note: string | null
 }
 
 /** True when both stores hold what the node says. */
@@ -55,12 +61,16 @@ async function verifyChain(
   engines: Engines,
   bounds: VerifyArguments,
   log: Logger,
-): Promise<VerifyReport> {
+): Promise<Verified> {
   const { chainId, kind, source } = chain
   const identity = await readChainIdentity(engines.postgres, chainId)
   if (!identity) throw new SettingError('DATABASE_URL', `holds nothing of chain ${chainId}`)
   const held = newestSegment(await readCoverage(engines.postgres.pool, schemaOf(chainId), 'postgres'))
-  const range = { from: bounds.from ?? held?.from ?? identity.startBlock, to: bounds.to ?? held?.to ?? -1 }
+  const from = bounds.from ?? held?.from ?? identity.startBlock
+  const to = bounds.to ?? held?.to
+  if (to === undefined) throw new SettingError('DATABASE_URL', `holds no block of chain ${chainId} yet`)
+  const { head } = await source.head()
+  const { range, note } = rangeBelow({ from, to }, head.number, 'head')
   const pool = createDecodePool({
     threads: config.workerThreads,
     profile: {
@@ -73,7 +83,7 @@ async function verifyChain(
     log,
   })
   try {
-    return await verifyRange(
+    const report = await verifyRange(
       {
         source,
         decode: (raw) => pool.decode(raw, undefined, everySender),
@@ -84,15 +94,16 @@ async function verifyChain(
       },
       range,
     )
+    return { ...report, note }
   } finally {
     await pool.close()
   }
 }
 
-function print(chainId: number, report: VerifyReport, json: boolean): void {
+function print(chainId: number, report: Verified, json: boolean): void {
   if (json) return void process.stdout.write(`${JSON.stringify({ chainId, ...report })}\n`)
   const { range, comparedBlocks, differences, provedBlocks } = report
-  const lines = differences.map(describeDifference)
+  const lines = [...(report.note === null ? [] : [report.note]), ...differences.map(describeDifference)]
   const compared = `Postgres ${comparedBlocks.postgres}, ClickHouse ${comparedBlocks.clickhouse} blocks compared, ${provedBlocks} proved`
   for (const store of ['postgres', 'clickhouse'] as const)
     for (const { from, to } of report.uncovered[store])

@@ -5,6 +5,7 @@ import { sendTransactionSync } from 'viem/actions'
 import { tempo } from 'viem/chains'
 import { Abis } from 'viem/tempo'
 import { SettingError } from '#errors.ts'
+import { allowChannels } from '#local/devchain/channels/escrow.ts'
 import { DEV_CHAIN_ID, devChainFiles, readRecord } from '#local/devchain/devChainRecord.ts'
 import { DevRpc } from '#local/devchain/devRpc.ts'
 import type { Config } from '../../config.ts'
@@ -35,7 +36,7 @@ export async function printDevChain(config: Config, json: boolean): Promise<void
   process.stdout.write(json ? `${JSON.stringify(told)}\n` : `${[...lines, ...named].join('\n')}\n`)
 }
 
-/** Gives an account a thousand of each token. @throws SettingError */
+/** Gives an account a thousand of each token, which it may also pay into channels. @throws SettingError */
 export async function fundAccount(config: Config, account: unknown): Promise<void> {
   const to = String(account)
   if (!isAddress(to, { strict: false })) throw new SettingError('account', 'is not 0x and 40 hex characters')
@@ -51,6 +52,7 @@ export async function fundAccount(config: Config, account: unknown): Promise<voi
     const apart = { nonceKey: 'expiring', gas: TRANSFER_GAS, feeToken: tokens.pathUSD } as const
     const receipt = await sendTransactionSync(client, { calls: [{ to: token, data }], ...apart })
     if (receipt.status !== 'success') throw new Error(`the chain refused ${receipt.transactionHash}`)
+    await allowChannels(new DevRpc(rpcUrl), to, token)
   }
   process.stdout.write(`${to} has 1000 more of ${Object.keys(tokens).join(' and ')}\n`)
 }

@@ -1,6 +1,6 @@
 /** `millrace payments`: what was paid, and whether every unit of it is accounted for. */
 import { appDatabase } from '#rows/database.ts'
-import { readBalances } from '#rows/payments/ledger.ts'
+import { findUnbalanced, readBalances } from '#rows/payments/ledger.ts'
 import { listPayments, sumSettled } from '#rows/payments/payments.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
@@ -43,10 +43,19 @@ export async function auditPayments(
   runtime: Runtime,
   log: Logger,
 ): Promise<boolean> {
-  const { balances, settled } = await withDatabases(config, runtime, log, async ({ postgres }) => {
-    const app = appDatabase(postgres)
-    return { balances: await readBalances(app), settled: await sumSettled(app) }
-  })
+  const { balances, settled, unbalanced } = await withDatabases(
+    config,
+    runtime,
+    log,
+    async ({ postgres }) => {
+      const app = appDatabase(postgres)
+      return {
+        balances: await readBalances(app),
+        settled: await sumSettled(app),
+        unbalanced: await findUnbalanced(app),
+      }
+    },
+  )
   const revenue = balances.filter(({ account }) => account.startsWith('revenue:'))
   const keys = new Set([...revenue, ...settled].map(keyOf))
   const lines = [...keys].map((key) => {
@@ -55,13 +64,14 @@ export async function auditPayments(
     const [account, chainId, currency] = key.split(' ')
     return { account, chainId: Number(chainId), currency, ledger: `${ofLedger}`, payments: `${ofPayments}` }
   })
-  const isRight = lines.every(({ ledger, payments }) => ledger === payments)
-  if (json) process.stdout.write(`${JSON.stringify({ isRight, lines })}\n`)
+  const isRight = unbalanced.length === 0 && lines.every(({ ledger, payments }) => ledger === payments)
+  if (json) process.stdout.write(`${JSON.stringify({ isRight, lines, unbalanced })}\n`)
   else {
     for (const { account, currency, ledger, payments } of lines)
       process.stdout.write(
         `${account}  ${currency}  ${ledger}${ledger === payments ? '' : `, but payments sum to ${payments}`}\n`,
       )
+    for (const id of unbalanced) process.stdout.write(`the entries of ${id} do not sum to 0\n`)
     process.stdout.write(isRight ? 'every unit is accounted for\n' : 'ledger and payments differ\n')
   }
   return isRight

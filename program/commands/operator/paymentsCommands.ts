@@ -24,5 +24,39 @@ export const paymentsCommand = (command: CommandMaker) =>
           if (!(await auditPayments(config, args['json'] === true, runtime, log))) process.exitCode = 1
         }),
       }),
+      refunds: defineCommand({
+        meta: { name: 'refunds', description: 'What is owed to payers, and what was sent.' },
+        args: { json },
+        run: command(async ({ config, runtime, log }, args) => {
+          const { printRefunds } = await import('./refunds.ts')
+          await printRefunds(config, args['json'] === true, runtime, log)
+        }),
+      }),
+      refund: defineCommand({
+        meta: { name: 'refund', description: 'Queue the refund of a payment that is owed, once.' },
+        args: {
+          payment: { type: 'positional', required: false, description: 'Its id, as `refunds` tells it.' },
+          all: { type: 'boolean', description: 'All that is owed.' },
+        },
+        run: command(async ({ config, runtime, log }, args) => {
+          const { queueRefunds } = await import('./refunds.ts')
+          await queueRefunds(config, { id: args['payment'], all: args['all'] === true }, runtime, log)
+        }),
+      }),
+      pause: defineCommand({
+        meta: { name: 'pause', description: 'Leave refunds and rewards queued, in every process.' },
+        args: { reason: { type: 'string', description: 'For people.' } },
+        run: command(async ({ config, runtime, log }, args) => {
+          const { pausePayouts } = await import('./refunds.ts')
+          await pausePayouts(config, args['reason'], runtime, log)
+        }),
+      }),
+      resume: defineCommand({
+        meta: { name: 'resume', description: 'Send what is queued.' },
+        run: command(async ({ config, runtime, log }) => {
+          const { resumePayouts } = await import('./refunds.ts')
+          await resumePayouts(config, runtime, log)
+        }),
+      }),
     },
   })

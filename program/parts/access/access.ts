@@ -2,9 +2,8 @@
  * Access of a running program: keys and quotas in Postgres, and what its first start makes for the
  * operator.
  */
-import { allowanceOf } from '#api/access/allowance.ts'
 import type { PaidRequests } from '#api/access/paidRequests.ts'
-import { Quotas } from '#api/access/Quotas.ts'
+import type { Quotas } from '#api/access/Quotas.ts'
 import { ServiceAccess } from '#api/access/ServiceAccess.ts'
 import { SignIn, type SigningNode } from '#api/access/SignIn.ts'
 import type { AccessSettings } from '#api/access/settings.ts'
@@ -12,14 +11,11 @@ import { newToken } from '#api/access/token.ts'
 import { UsageMeter } from '#api/access/UsageMeter.ts'
 import type { Accounts } from '#api/routes/orgs/accounts.ts'
 import type { ChainReads } from '#api/services.ts'
-import { type Allowance, SELLER_CALLS_PER_MINUTE } from '#orchestrator/allowance.ts'
 import { type Defaults, makeDefaults, readDefaults } from '#rows/access/defaults.ts'
 import { digestOf, findKey, insertKey } from '#rows/access/keys.ts'
-import { removePastQuotas, reserveQuotas, returnQuotas } from '#rows/access/quotas.ts'
-import { findSession, removePastSessions } from '#rows/access/sessions.ts'
-import { addUsage, removePastUsage } from '#rows/access/usage.ts'
+import { findSession } from '#rows/access/sessions.ts'
+import { addUsage } from '#rows/access/usage.ts'
 import { type AppDatabase, appDatabase } from '#rows/database.ts'
-import { removeIdleFilters } from '#rows/rpcFilters.ts'
 import type { Secrets } from '#rows/secrets.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { everybody } from '#runtime/slots.ts'
@@ -32,8 +28,6 @@ export interface OpenedAccess {
   readonly signIn: SignIn
   /** The token of the default key, where this start made it: shown once, to the terminal. */
   readonly firstKey: string | null
-  /** Calls of sellers made for one caller, counted on every kind of service. */
-  readonly takeSellerCalls: Allowance
   /** Gives quotas back and removes past ones, until aborted. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -41,30 +35,25 @@ export interface OpenedAccess {
 /** The secret under which tokens are digested. */
 export const keyPepper = (secrets: Secrets) => secrets.keys('api_keys')
 
-export async function openAccess(
-  settings: AccessSettings,
-  { postgres }: Pick<Engines, 'postgres'>,
-  secrets: Secrets,
-  chains: ReadonlyMap<number, SigningReads>,
-  clock: Clock,
-  showsKey: boolean,
-  payments: PaidRequests | null = null,
-): Promise<OpenedAccess> {
-  const app = appDatabase(postgres)
+export interface AccessOptions {
+  readonly settings: AccessSettings
+  readonly engines: Pick<Engines, 'postgres'>
+  readonly secrets: Secrets
+  readonly quotas: Quotas
+  /** The first one reads signatures of contracts' wallets. */
+  readonly chains: ReadonlyMap<number, SigningReads>
+  readonly clock: Clock
+  /** The first start makes a key only where it is shown. */
+  readonly showsKey: boolean
+  /** Null where nothing is sold. */
+  readonly payments: PaidRequests | null
+}
+
+export async function openAccess(options: AccessOptions): Promise<OpenedAccess> {
+  const { settings, engines, secrets, quotas, chains, clock, showsKey, payments } = options
+  const app = appDatabase(engines.postgres)
   const peppers = await keyPepper(secrets)
   const { defaults, firstKey } = await firstThings(app, showsKey ? peppers[0] : null)
-  const quotas = new Quotas(
-    {
-      reserve: (wishes) => reserveQuotas(app, wishes),
-      giveBack: (returns) => returnQuotas(app, returns),
-      removePast: async () =>
-        (await removePastQuotas(app)) ||
-        (await removePastSessions(app)) ||
-        (await removePastUsage(app)) ||
-        removeIdleFilters(app),
-    },
-    clock,
-  )
   const digestsOf = (token: string) => peppers.map((pepper) => digestOf(token, pepper))
   const credentials = {
     findKey: (token: string) => findKey(app, digestsOf(token)),
@@ -89,8 +78,7 @@ export async function openAccess(
   const run = async (signal: AbortSignal) => {
     await Promise.all([quotas.run(signal), usage.run(signal)])
   }
-  const takeSellerCalls = allowanceOf(quotas, 'sellers', SELLER_CALLS_PER_MINUTE)
-  return { access, accounts, signIn, firstKey, takeSellerCalls, run }
+  return { access, accounts, signIn, firstKey, run }
 }
 
 type SigningReads = Pick<ChainReads, 'chainId' | 'node'>

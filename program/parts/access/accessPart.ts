@@ -8,21 +8,17 @@ import { type OpenedAccess, openAccess } from './access.ts'
 
 export interface AccessPart
   extends Part<{ readonly accounts: Accounts; readonly signIn: SignIn }>,
-    Pick<OpenedAccess, 'firstKey' | 'takeSellerCalls'> {
+    Pick<OpenedAccess, 'firstKey'> {
   readonly access: ServiceAccess
 }
 
 export async function openAccessPart(base: Base, { payments }: PaymentsPart): Promise<AccessPart> {
-  const { config, program, secrets, chains, runtime, screen } = base
-  const { accounts, signIn, run, ...opened } = await openAccess(
-    config.access,
-    program.engines,
-    secrets,
-    chains,
-    runtime.clock,
-    screen.isTerminal,
-    payments,
-  )
+  const { config, program, secrets, quotas, chains, runtime, screen } = base
+  const { accounts, signIn, run, ...opened } = await openAccess({
+    ...{ settings: config.access, engines: program.engines, secrets, quotas, chains, payments },
+    clock: runtime.clock,
+    showsKey: screen.isTerminal,
+  })
   const { mode, reason } = config.access
   return {
     ...opened,

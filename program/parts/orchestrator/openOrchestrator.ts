@@ -2,8 +2,9 @@
  * The orchestrator of a running program: what its endpoints work with, what ships in the catalog,
  * and the demo's sellers where there is a dev chain.
  */
+import { allowanceOf } from '#api/access/allowance.ts'
 import { messageOf } from '#errors.ts'
-import type { Allowance } from '#orchestrator/allowance.ts'
+import { SELLER_CALLS_PER_MINUTE } from '#orchestrator/allowance.ts'
 import type { DemoSellers } from '#orchestrator/demo/DemoSellers.ts'
 import type { McpServices } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { besideDevChain } from '#orchestrator/pay/currencies.ts'
@@ -26,13 +27,15 @@ export interface Orchestrator {
   run(address: string, signal: AbortSignal): Promise<void>
 }
 
-type OrchestratorBase = Pick<Base, 'config' | 'program' | 'egress' | 'sellerOrigins' | 'runtime' | 'log'>
+type OrchestratorBase = Pick<
+  Base,
+  'config' | 'program' | 'egress' | 'sellerOrigins' | 'quotas' | 'runtime' | 'log'
+>
 
-export function openOrchestrator(
-  { config, program, egress, sellerOrigins, runtime, log }: OrchestratorBase,
-  allowance: Allowance,
-): Orchestrator {
+export function openOrchestrator(base: OrchestratorBase): Orchestrator {
+  const { config, program, egress, sellerOrigins, quotas, runtime, log } = base
   const { clock, random } = runtime
+  const allowance = allowanceOf(quotas, 'sellers', SELLER_CALLS_PER_MINUTE)
   const { engines, reachable } = program
   const { postgres } = engines
   const ownOrigins = new Set<string>()
@@ -43,6 +46,7 @@ export function openOrchestrator(
   const verifier = new Verifier({ app: rows, egress, clock, random, isOwn })
   const services = {
     app,
+    rows,
     liveness: config.searchesLive ? new Liveness({ app, egress, clock, allowance, isOwn }) : null,
     quotes: new Quotes({
       app,

@@ -1,7 +1,6 @@
 /** The orchestrator, with the catalog's names of services that are paid. */
 import type { McpServices } from '#orchestrator/mcp/mcpEndpoint.ts'
 import type { AttributionNames } from '#present/memo.ts'
-import type { AccessPart } from '../access/accessPart.ts'
 import type { Base, Part } from '../part.ts'
 import { Attributions } from './attributions.ts'
 import { openOrchestrator } from './openOrchestrator.ts'
@@ -9,12 +8,9 @@ import { askThrough, chainTools } from './ownEndpoints.ts'
 
 type OrchestratorServices = McpServices & { readonly attributionNames: AttributionNames }
 
-export function openOrchestratorPart(
-  base: Base,
-  { takeSellerCalls }: AccessPart,
-): Part<OrchestratorServices> {
+export function openOrchestratorPart(base: Base): Part<OrchestratorServices> {
   const { lists, runtime, log, server } = base
-  const orchestrator = openOrchestrator(base, takeSellerCalls)
+  const orchestrator = openOrchestrator(base)
   const attributed = new Attributions(lists.attributions)
   const { app } = orchestrator.services
   return {

@@ -1,20 +1,19 @@
 /** Payments for reads beyond the quota. Beside a dev chain they need no setting. */
-import { hash } from 'node:crypto'
-import { join } from 'node:path'
 import { fallback, http } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
-import type { PaymentSettings } from '#api/access/settings.ts'
+import type { PaymentSettings } from '#api/access/paymentSettings.ts'
 import { SettingError } from '#errors.ts'
-import { readOrCreateSecret } from '#local/engines/secretFile.ts'
+import { Uncollected } from '#payments/books/Uncollected.ts'
 import { Offers } from '#payments/methods/charge/Offers.ts'
 import { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
-import type { PaymentMethod } from '#payments/methods/PaymentMethod.ts'
-import { type Checked, recheck } from '#payments/methods/recheck.ts'
+import { recheck } from '#payments/methods/recheck.ts'
 import { Payments } from '#payments/Payments.ts'
 import { appDatabase } from '#rows/database.ts'
 import type { Config } from '../../config.ts'
 import type { Program } from '../../program.ts'
 import type { Base, Part } from '../part.ts'
+import { openPayouts } from './openPayouts.ts'
+import { devPayeeKey } from './payee.ts'
 import { openX402 } from './x402.ts'
 
 export interface PaymentsPart extends Part {
@@ -40,7 +39,8 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
     return { payments: null, services: {}, notes: [`reads are not sold: ${why}`] }
   }
   const { chainId, recipient, currencies } = settings
-  const transport = transportTo(chainId, program)
+  const urls = urlsOf(chainId, program)
+  const transport = transportTo(urls)
   const [currency] = currencies
   if (!currency) throw new SettingError('ACCESS_FILE', 'payments.currencies: names none')
   const offers = new Offers({ chainId, currencies, transport })
@@ -51,42 +51,41 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
     currencies: offers.current,
   })
   const app = appDatabase(program.engines.postgres)
+  const { clock } = runtime
   const origin = publicUrl?.origin ?? `http://${REALM_DEFAULT}`
-  const x402 = settings.x402 && openX402(settings.x402, { app, egress, origin, clock: runtime.clock })
-  const checked: readonly Checked[] = [offers, ...(x402 ? [x402.offer] : [])]
+  const x402 = settings.x402 && openX402(settings.x402, { app, egress, origin, clock })
+  const methods = [charges, ...(x402 ? [x402.method] : [])]
+  const checked = [offers, ...(x402 ? [x402.offer] : [])]
   await Promise.all(checked.map((one) => one.check()))
-  const methods: readonly PaymentMethod[] = [charges, ...(x402 ? [x402.method] : [])]
-  const payments = new Payments({ app, realm, methods, prices, clock: runtime.clock, log })
+  const payments = new Payments({ app, ...{ realm, methods, prices, clock, log } })
+  const { payouts, notes } = openPayouts(base, settings, offers, urls)
+  const uncollected = new Uncollected({ app, scopes: Object.keys(prices), clock, log })
+  const checks = checked.map((one) => ({ run: (signal: AbortSignal) => recheck(one, clock, signal) }))
+  const selling = `reads beyond the quota are sold on chain ${chainId} to ${recipient}`
   return {
     payments,
     services: {},
-    notes: [
-      `reads beyond the quota are sold on chain ${chainId} to ${recipient}`,
-      ...(settings.x402
-        ? [`x402 payments for them go to ${settings.x402.recipient} on chain ${settings.x402.chainId}`]
-        : []),
-      ...checked.flatMap(({ problems }) => problems),
-    ],
+    notes: [selling, ...(x402?.notes ?? []), ...notes, ...checked.flatMap(({ problems }) => problems)],
     run: ({ answered }) =>
-      Promise.all([payments.run(answered), ...checked.map((one) => recheck(one, runtime.clock, answered))]),
+      Promise.all([payments, uncollected, payouts, ...checks].map((part) => part?.run(answered))),
   }
 }
 
-/** What a dev chain's visitors pay is its operator's: the key lies in DATA_DIR. */
-function devSettings({ dataDir }: Config, { reachable }: Program): PaymentSettings | null {
+function devSettings(config: Config, { reachable }: Program): PaymentSettings | null {
   const chain = reachable.find(({ devChain }) => devChain !== null)
   if (!chain) return null
-  const key = hash('sha256', readOrCreateSecret(join(dataDir, 'payee.key')), 'hex')
-  const recipient = privateKeyToAddress(`0x${key}`)
+  const recipient = privateKeyToAddress(devPayeeKey(config))
   return {
     chainId: chain.chainId,
     recipient: `0x${recipient.slice(2).toLowerCase()}`,
     currencies: devCurrencies,
+    payouts: null,
     x402: null,
   }
 }
 
-function transportTo(chainId: number, { reachable }: Program) {
+/** Those of the chain's nodes. */
+function urlsOf(chainId: number, { reachable }: Program): readonly string[] {
   const chain = reachable.find((one) => one.chainId === chainId)
   if (!chain)
     throw new SettingError(
@@ -94,9 +93,12 @@ function transportTo(chainId: number, { reachable }: Program) {
       `payments.chainId: chain ${chainId} is not one of those indexed here`,
     )
   const urls = chain.devChain ? [chain.devChain.rpcUrl] : chain.config.rpcUrls
-  return fallback(
-    urls.filter((url) => url.startsWith('http')).map((url) => http(url)),
-    // What was sent may have arrived: the same transaction is not another payment.
+  return urls.filter((url) => url.startsWith('http'))
+}
+
+const transportTo = (urls: readonly string[]) =>
+  // What was sent may have arrived: the same transaction is not another payment.
+  fallback(
+    urls.map((url) => http(url)),
     { retryCount: 0 },
   )
-}

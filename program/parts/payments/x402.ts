@@ -2,7 +2,7 @@
 import PQueue from 'p-queue'
 import { http, parseUnits } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
-import type { FeePayer, X402Settings } from '#api/access/settings.ts'
+import type { FeePayer, X402Settings } from '#api/access/paymentSettings.ts'
 import type { Egress } from '#egress/egress.ts'
 import type { Facilitator } from '#payments/methods/x402/Facilitator.ts'
 import { type FeeBudget, LocalFacilitator } from '#payments/methods/x402/LocalFacilitator.ts'
@@ -19,6 +19,8 @@ import { readKeyFile } from '../../settings/keyFile.ts'
 export interface X402Parts {
   readonly method: X402Exact
   readonly offer: X402Offer
+  /** Sentences for /status. */
+  readonly notes: readonly string[]
 }
 
 export interface X402Means {
@@ -42,7 +44,7 @@ export function openX402(settings: X402Settings, means: X402Means): X402Parts {
     ...{ origin: means.origin, chainId, asset, recipient, chain, facilitator, pending },
     ...{ token: offer.token, clock: means.clock },
   })
-  return { method, offer }
+  return { method, offer, notes: [`x402 payments for them go to ${recipient} on chain ${chainId}`] }
 }
 
 function facilitatorOf(

@@ -13,6 +13,8 @@ import { bindDecoded } from '#query/relations/bindDecoded.ts'
 import { bindViews, type Catalog, type CatalogOf } from '#query/relations/catalog.ts'
 import { relationsOf } from '#query/relations/views.ts'
 import { prepareClickHouseReader, preparePostgresReader } from '#query/setup/readers.ts'
+import { exportDebts } from '#rows/access/exportDebts.ts'
+import { appDatabase } from '#rows/database.ts'
 import type { Secrets } from '#rows/secrets.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import { readStoreUuid } from '#store/ledger/ledger.ts'
@@ -55,6 +57,7 @@ export async function openQueryEngines(
       ...of,
       key: (await secrets.keys('clickhouse-reader'))[0],
     }))
+  const app = appDatabase(postgres)
   const memory = memoryNote(await readMemoryLimit(postgres.pool))
   if (memory !== null) log.warn({}, memory)
   return {
@@ -63,12 +66,14 @@ export async function openQueryEngines(
       catalogOf: catalogOf(postgresCatalog),
       // A server of one's own decides for itself who goes first.
       behind: embedded.postgres ? runBehindOthers : undefined,
+      exportDebts: exportDebts(app, 'postgres'),
       clock,
       log,
     }),
     clickhouse: new ClickHouseUserQueryEngine({
       ...clickhouseReader,
       catalogOf: catalogOf(clickhouseCatalog),
+      exportDebts: exportDebts(app, 'clickhouse'),
       clock,
     }),
     readers: {

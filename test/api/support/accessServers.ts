@@ -7,7 +7,7 @@ import type { AccessSettings } from '#api/access/settings.ts'
 import { newToken } from '#api/access/token.ts'
 import { makeDefaults } from '#rows/access/defaults.ts'
 import { digestOf, findKey, insertKey, type NewKey } from '#rows/access/keys.ts'
-import { removePastQuotas, reserveQuotas, returnQuotas } from '#rows/access/quotas.ts'
+import { quotaRows } from '#rows/access/quotas.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { openAppStore } from '../../support/appStore.ts'
 import { endlessRows, examples } from '../toolkitExamples.ts'
@@ -29,12 +29,13 @@ export const credentials: CredentialStore = {
 }
 
 export function openAccess(settings: AccessSettings): ServiceAccess {
-  const store = {
-    reserve: (wishes: Parameters<typeof reserveQuotas>[1]) => reserveQuotas(app, wishes),
-    giveBack: (returns: Parameters<typeof returnQuotas>[1]) => returnQuotas(app, returns),
-    removePast: () => removePastQuotas(app),
-  }
-  return new ServiceAccess({ settings, credentials, quotas: new Quotas(store, clock), defaults, clock })
+  return new ServiceAccess({
+    settings,
+    credentials,
+    quotas: new Quotas(quotaRows(app), clock),
+    defaults,
+    clock,
+  })
 }
 
 export const servers: RunningServer[] = []

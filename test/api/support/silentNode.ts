@@ -1,4 +1,5 @@
 /** A node that knows nothing; tests put in what theirs knows. */
+import type { NodeAllowances } from '#api/node/nodeReader.ts'
 import type { NodeReader } from '#api/services.ts'
 import { hash } from '#primitives.ts'
 
@@ -15,3 +16,6 @@ export const nodeThat = (told: Readonly<Record<string, unknown>>): NodeReader =>
   ...silentNode,
   ask: async (questions) => questions.map(({ ask }) => told[ask.name] ?? null),
 })
+
+/** As many calls as a process makes. */
+export const endlessCalls: NodeAllowances = { contractCalls: async () => {}, lookUps: async () => {} }

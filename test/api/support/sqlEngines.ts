@@ -13,6 +13,8 @@ import { bindViews, type CatalogOf } from '#query/relations/catalog.ts'
 import { relationsOf } from '#query/relations/views.ts'
 import type { UserQueryEngine } from '#query/result.ts'
 import { replaceClickHouseViews, replacePostgresViews } from '#query/setup/replaceViews.ts'
+import { exportDebts } from '#rows/access/exportDebts.ts'
+import { appDatabase } from '#rows/database.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { viewSchemaOf } from '#store/sql.ts'
 import { silentLogger } from '#telemetry.ts'
@@ -30,6 +32,7 @@ export async function openSqlEngines(
   const { access, chainId, postgres, clickhouse } = store
   const { clock } = systemRuntime()
   const schema = viewSchemaOf(chainId)
+  const app = appDatabase(postgres)
   await replacePostgresViews(postgres, chainId)
   await replaceClickHouseViews(clickhouse, chainId, 'DEFINER = default SQL SECURITY DEFINER')
   const catalogOf =
@@ -43,6 +46,7 @@ export async function openSqlEngines(
     postgres: new PostgresUserQueryEngine({
       url: await readerUrl(store),
       catalogOf: catalogOf('postgres'),
+      exportDebts: exportDebts(app, 'postgres'),
       clock,
       log: silentLogger,
     }),
@@ -51,6 +55,7 @@ export async function openSqlEngines(
       username: access.readerUsername,
       password: access.readerPassword,
       catalogOf: catalogOf('clickhouse'),
+      exportDebts: exportDebts(app, 'clickhouse'),
       clock,
     }),
   }

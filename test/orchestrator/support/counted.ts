@@ -4,7 +4,7 @@ import { Quotas } from '#api/access/Quotas.ts'
 import { ServiceAccess } from '#api/access/ServiceAccess.ts'
 import type { AccessSettings } from '#api/access/settings.ts'
 import { SELLER_CALLS_PER_MINUTE } from '#orchestrator/allowance.ts'
-import { removePastQuotas, reserveQuotas, returnQuotas } from '#rows/access/quotas.ts'
+import { quotaRows } from '#rows/access/quotas.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { guarded } from '../../api/support/guarded.ts'
@@ -13,12 +13,7 @@ const { clock } = systemRuntime()
 
 /** Quotas as one process counts them. */
 export function countedOn(app: AppDatabase, settings: AccessSettings = guarded) {
-  const store = {
-    reserve: (wishes: Parameters<typeof reserveQuotas>[1]) => reserveQuotas(app, wishes),
-    giveBack: (returns: Parameters<typeof returnQuotas>[1]) => returnQuotas(app, returns),
-    removePast: () => removePastQuotas(app),
-  }
-  const quotas = new Quotas(store, clock)
+  const quotas = new Quotas(quotaRows(app), clock)
   const access = new ServiceAccess({
     settings,
     credentials: { findKey: async () => null, findSession: async () => null, digestOf: (token) => token },

@@ -1,8 +1,8 @@
 /** What ships in the catalog, with its sellers on loopback, and what the endpoints work with. */
 import { onTestFinished } from 'vitest'
 import { Egress } from '#egress/egress.ts'
+import type { Allowance } from '#http/request/access.ts'
 import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
-import type { Allowance } from '#orchestrator/allowance.ts'
 import { startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
 import type { OrchestratorServices } from '#orchestrator/operations.ts'
 import { besideDevChain, parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
@@ -33,6 +33,7 @@ export async function openDemo(
     catalog,
     services: {
       app: catalog.reads,
+      rows: catalog.app,
       liveness: null,
       quotes: new Quotes({
         app: catalog.reads,

@@ -1,0 +1,281 @@
+/**
+ * One job while this process holds it: what is decided is written, then done. Every call and poll is
+ * under way beside the others; no connection is held while it waits.
+ */
+import type PQueue from 'p-queue'
+import type { Egress } from '#egress/egress.ts'
+import { EgressFailedError, EgressRefusedError } from '#egress/egress.ts'
+import { messageOf } from '#errors.ts'
+import { type HeldJob, type HeldJobs, JobTakenError } from '#rows/jobs/heldJobs.ts'
+import type { Runtime } from '#runtime/runtime.ts'
+import type { Logger } from '#telemetry.ts'
+import { PathError, parsePath, urlOf } from '../catalog/pathTemplate.ts'
+import type { Buyer } from '../pay/buyer.ts'
+import { callOf } from '../plan/callOf.ts'
+import type { FoundEndpoint } from '../plan/EndpointFinder.ts'
+import type { Plan, PlanNode } from '../plan/plan.ts'
+import { referencesOf } from '../plan/reference.ts'
+import { INPUT_BYTES_MAX, InputUnresolvedError, resolveInput } from '../plan/resolveInput.ts'
+import { type Arrival, JobProgress } from './JobProgress.ts'
+import type { Polled } from './outcome.ts'
+import { ANSWER_BYTES_MAX } from './output.ts'
+
+/** A job that waits for longer is put down, for whichever process is free then. */
+const PARK_MS = 5_000
+/** What is under way when the program ends has this long to answer. */
+const LAST_MS = 5_000
+/** What failed for a reason of ours is tried again after this long. */
+const TROUBLED_MS = 1_000
+
+export interface JobRunOptions {
+  readonly jobs: HeldJobs
+  readonly buyer: Buyer
+  readonly egress: Pick<Egress, 'fetch'>
+  /** The endpoint that a node calls as the catalog has it now; null where it has none. */
+  readonly endpointOf: (node: PlanNode) => Promise<FoundEndpoint | null>
+  /** Calls and polls of all jobs together. */
+  readonly calls: PQueue
+  /** Told whenever something was written. */
+  readonly written: () => void
+  readonly runtime: Runtime
+  readonly log: Logger
+}
+
+type Act = (nodeId: string, progress: JobProgress, signal: AbortSignal) => Promise<Arrival>
+
+export class JobRun {
+  readonly held: HeldJob
+  readonly #options: JobRunOptions
+  readonly #arrivals: Arrival[] = []
+  /** Under way, each with what ends it. */
+  readonly #busy = new Map<string, AbortController>()
+  readonly #acts = new Set<Promise<void>>()
+  /** Nothing more is begun. */
+  readonly #stopped = new AbortController()
+  #plan: ReadonlyMap<string, PlanNode> = new Map()
+  #wake = () => {}
+  #isCancelling = false
+
+  constructor(held: HeldJob, options: JobRunOptions) {
+    this.held = held
+    this.#options = options
+  }
+
+  /** From now on nothing of the job is begun. */
+  cancel(): void {
+    this.#isCancelling = true
+    this.#wake()
+  }
+
+  /** Another process may hold the job: nothing more is done for it. */
+  lose(): void {
+    this.#stop(new JobTakenError())
+    for (const each of this.#busy.values()) each.abort()
+  }
+
+  /** Until the job is over, waits for something far away, or is no longer ours. */
+  async run(shutdown: AbortSignal): Promise<void> {
+    const stop = () => this.#stop(shutdown.reason)
+    shutdown.addEventListener('abort', stop, { once: true })
+    if (shutdown.aborted) stop()
+    try {
+      await this.#goOn()
+    } catch (error) {
+      if (!(error instanceof JobTakenError)) throw error
+    } finally {
+      shutdown.removeEventListener('abort', stop)
+      for (const each of this.#busy.values()) each.abort()
+    }
+  }
+
+  #stop(reason: unknown): void {
+    this.#stopped.abort(reason)
+    this.#wake()
+  }
+
+  async #goOn(): Promise<void> {
+    const { jobs, runtime } = this.#options
+    const loaded = await jobs.load(this.held)
+    if (!loaded) return
+    const plan: Plan = JSON.parse(loaded.plan)
+    this.#plan = new Map(plan.nodes.map((node) => [node.id, node]))
+    const progress = new JobProgress(loaded, (id) => this.#plan.get(id)?.dependsOn ?? [], runtime.random)
+    this.#recover(progress)
+    while (!this.#stopped.signal.aborted) {
+      if (this.#isCancelling) progress.cancel()
+      const nowMs = runtime.clock.now()
+      for (const arrival of this.#arrivals.splice(0)) progress.take(arrival, nowMs)
+      const turn = progress.turn(nowMs, new Set(this.#busy.keys()), PARK_MS)
+      if (turn.step) {
+        runtime.failpoint(`job.${turn.step.next.kind}.before`)
+        await jobs.write(this.held, turn.step)
+        runtime.failpoint(`job.${turn.step.next.kind}.after`)
+        this.#options.written()
+        if (turn.step.next.kind !== 'hold') return
+      }
+      const call: Act = (...of) => this.#call(...of)
+      const poll: Act = (...of) => this.#poll(...of)
+      for (const nodeId of turn.abandoned) this.#busy.get(nodeId)?.abort()
+      for (const nodeId of [...turn.calls, ...turn.repeats]) this.#begin(nodeId, progress, call)
+      for (const nodeId of turn.polls) this.#begin(nodeId, progress, poll)
+      await this.#wait(turn.wakeMs - nowMs)
+    }
+    await this.#putDown(progress)
+  }
+
+  /** The job goes to another process at once, with what came meanwhile. */
+  async #putDown(progress: JobProgress): Promise<void> {
+    const { jobs, runtime } = this.#options
+    if (this.#stopped.signal.reason instanceof JobTakenError) return
+    const done = new AbortController()
+    const late = runtime.clock.sleep(LAST_MS, done.signal).catch(() => {})
+    await Promise.race([Promise.all(this.#acts), late])
+    done.abort()
+    const nowMs = runtime.clock.now()
+    for (const arrival of this.#arrivals.splice(0)) progress.take(arrival, nowMs)
+    const step = progress.putDown()
+    if (step) await jobs.write(this.held, step)
+  }
+
+  /** A call that was under way when its process ended is repeated as the same purchase. */
+  #recover(progress: JobProgress): void {
+    for (const { nodeId, unitsMax } of progress.begun)
+      if (unitsMax === 0n && !isRepeatable(this.#plan.get(nodeId)))
+        this.#arrivals.push({
+          ...{ nodeId, kind: 'bought', completion: null, isRepeatable: false },
+          purchased: { kind: 'unknown', retryAfterMs: 0 },
+        })
+  }
+
+  #begin(nodeId: string, progress: JobProgress, act: Act): void {
+    const end = new AbortController()
+    this.#busy.set(nodeId, end)
+    const { calls, log } = this.#options
+    const { signal } = end
+    const acted = calls
+      .add(() => act(nodeId, progress, signal), { signal })
+      .catch((error: unknown): Arrival => {
+        if (!signal.aborted) log.warn({ problem: messageOf(error) }, 'a call of a job is tried again')
+        return { nodeId, kind: 'troubled', afterMs: TROUBLED_MS }
+      })
+      .then((arrival) => {
+        this.#busy.delete(nodeId)
+        this.#acts.delete(acted)
+        this.#arrivals.push(arrival)
+        this.#wake()
+      })
+    this.#acts.add(acted)
+  }
+
+  async #call(nodeId: string, progress: JobProgress, signal: AbortSignal): Promise<Arrival> {
+    const node = this.#planned(nodeId)
+    const found = await this.#options.endpointOf(node)
+    if (!found) return { nodeId, kind: 'refused', code: 'endpoint_gone', message: endpointGone }
+    const input = await this.#inputOf(node)
+    if ('message' in input) return { nodeId, kind: 'refused', ...input }
+    const { method, url, headers, body = null } = callOf(found, input.value)
+    if (body !== null && Buffer.byteLength(body) > INPUT_BYTES_MAX)
+      return { nodeId, kind: 'refused', code: 'input_too_large', message: inputTooLarge }
+    if (url.length > URL_CHARACTERS_MAX)
+      return { nodeId, kind: 'refused', code: 'input_too_large', message: inputTooLarge }
+    const { attempt, unitsMax, deadlineMs } = progress.node(nodeId)
+    signal.throwIfAborted()
+    this.#options.runtime.failpoint('job.call.before')
+    const purchased = await this.#options.buyer.buy(
+      {
+        ...{ jobId: this.held.jobId, nodeId, attempt, unitsMax, method, url, headers, body },
+        serviceId: node.serviceId,
+        idempotencyKey: `${this.held.jobId}-${[...this.#plan.keys()].indexOf(nodeId)}`,
+        recipientPolicy: found.service.recipientPolicy,
+        bytesMax: ANSWER_BYTES_MAX,
+        deadlineMs: deadlineMs ?? Number.MAX_SAFE_INTEGER,
+      },
+      signal,
+    )
+    this.#options.runtime.failpoint('job.call.after')
+    const completion = found.endpoint.completion ?? null
+    return { nodeId, kind: 'bought', purchased, completion, isRepeatable: isRepeatable(node) }
+  }
+
+  async #inputOf(
+    node: PlanNode,
+  ): Promise<{ readonly value: unknown } | { readonly code: 'input_unresolved'; readonly message: string }> {
+    const { references } = referencesOf(node.input, [])
+    if (references.length === 0) return { value: node.input }
+    const named = [...new Set(references.map(({ nodeId }) => nodeId))]
+    const outputs = new Map<string, unknown>()
+    // One at a time: each may have four megabytes, and others have their turn between two.
+    for (const nodeId of named) {
+      const texts = await this.#options.jobs.outputsOf(this.held.jobId, [nodeId])
+      const text = texts.get(nodeId)
+      if (text !== undefined) outputs.set(nodeId, JSON.parse(text))
+    }
+    try {
+      return { value: resolveInput(node.input, outputs) }
+    } catch (error) {
+      if (!(error instanceof InputUnresolvedError)) throw error
+      return { code: 'input_unresolved', message: `The input cannot be made: ${error.message}.` }
+    }
+  }
+
+  async #poll(nodeId: string, progress: JobProgress, signal: AbortSignal): Promise<Arrival> {
+    const found = await this.#options.endpointOf(this.#planned(nodeId))
+    const completion = found?.endpoint.completion
+    if (!found || !completion)
+      return { nodeId, kind: 'refused', code: 'endpoint_gone', message: endpointGone }
+    const url = pollUrl(found, progress.node(nodeId).pollPath ?? '')
+    if (!url) return { nodeId, kind: 'refused', code: 'completion_unreadable', message: endpointGone }
+    const polled = await this.#ask(
+      callOf({ url, endpoint: { ...found.endpoint, method: completion.method } }, {}),
+      signal,
+    )
+    return { nodeId, kind: 'polled', polled, completion }
+  }
+
+  async #ask(call: ReturnType<typeof callOf>, signal: AbortSignal): Promise<Polled> {
+    try {
+      return await this.#options.egress.fetch({
+        ...call,
+        purpose: 'poll',
+        bytesMax: ANSWER_BYTES_MAX,
+        signal,
+      })
+    } catch (error) {
+      if (error instanceof EgressFailedError || error instanceof EgressRefusedError) return null
+      throw error
+    }
+  }
+
+  #planned(nodeId: string): PlanNode {
+    const node = this.#plan.get(nodeId)
+    if (!node) throw new Error('a node is none of its plan')
+    return node
+  }
+
+  /** Until something arrives or is told, or the time has come. */
+  async #wait(ms: number): Promise<void> {
+    if (this.#arrivals.length > 0 || this.#stopped.signal.aborted) return
+    const woken = new AbortController()
+    this.#wake = () => woken.abort()
+    await this.#options.runtime.clock.sleep(Math.max(ms, 1), woken.signal).catch(() => {})
+    this.#wake = () => {}
+  }
+}
+
+/** Longer URLs are not sent. */
+const URL_CHARACTERS_MAX = 4_096
+const endpointGone = 'The catalog no longer has what it calls.'
+const inputTooLarge = 'The input is larger than what is sent.'
+
+/** Once or several times is the same (RFC 9110, 9.2.2). */
+const isRepeatable = (node: PlanNode | undefined): boolean =>
+  node !== undefined && ['GET', 'PUT', 'DELETE'].includes(node.method)
+
+function pollUrl({ service }: FoundEndpoint, path: string): URL | null {
+  try {
+    return urlOf(service.serviceUrl, parsePath(path))
+  } catch (error) {
+    if (error instanceof PathError) return null
+    throw error
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * Runs jobs: takes those that are due, holds them while it runs them, and leaves them to any other
+ * process when it ends, however it ends.
+ */
+import PQueue from 'p-queue'
+import type { Egress } from '#egress/egress.ts'
+import { messageOf } from '#errors.ts'
+import type { AppDatabase } from '#rows/database.ts'
+import { type HeldJob, type HeldJobs, heldJobs } from '#rows/jobs/heldJobs.ts'
+import { repeat } from '#runtime/repeat.ts'
+import type { Runtime } from '#runtime/runtime.ts'
+import type { CommitBell } from '#store/ledger/commits.ts'
+import type { Logger } from '#telemetry.ts'
+import type { Buyer } from '../pay/buyer.ts'
+import { Endpoints } from './Endpoints.ts'
+import { JobRun, type JobRunOptions } from './JobRun.ts'
+
+/** Another process takes a job over at most so long after a kill. */
+const HOLD_MS = 15_000
+const HEARTBEAT_MS = 5_000
+/** A job that could not be kept for this long may be another's: given up before it is. */
+const GIVE_UP_MS = HOLD_MS * 0.9
+/** Jobs of one process: each holds its plan, of some kilobytes, and at most four megabytes. */
+const HELD_MAX = 64
+/** Calls and polls under way together; each job has eight at most. */
+const CALLS_MAX = 128
+/** How long to wait without a ring: bounds the delay of what another process made or put down. */
+const LOOK_MS = 1_000
+const RETRY_MS = 1_000
+
+export interface JobsOptions {
+  readonly app: AppDatabase
+  readonly buyer: Buyer
+  readonly egress: Pick<Egress, 'fetch'>
+  /** Rings when there is a job to run. */
+  readonly due: CommitBell
+  /** Rung when something of a job was written. */
+  readonly changed: CommitBell
+  readonly runtime: Runtime
+  readonly log: Logger
+  /** Default: the rows in `app`. */
+  readonly jobs?: HeldJobs
+  /** Default: the catalog in `app`. */
+  readonly endpointOf?: JobRunOptions['endpointOf']
+}
+
+export class Jobs {
+  readonly #options: JobsOptions
+  readonly #jobs: HeldJobs
+  readonly #run: JobRunOptions
+  readonly #runs = new Map<string, JobRun>()
+  readonly #ended = new Set<Promise<void>>()
+  #keptMs = 0
+
+  constructor(options: JobsOptions) {
+    const { app, runtime, log, buyer, egress, changed } = options
+    const endpoints = new Endpoints(app, runtime.clock)
+    this.#options = options
+    this.#jobs = options.jobs ?? heldJobs(app)
+    this.#run = {
+      ...{ jobs: this.#jobs, buyer, egress, runtime, log },
+      endpointOf: options.endpointOf ?? ((node) => endpoints.of(node)),
+      calls: new PQueue({ concurrency: CALLS_MAX }),
+      written: () => changed.ring(),
+    }
+  }
+
+  /** Until aborted: what is under way then is left to whichever process comes next. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { runtime, log } = this.#options
+    const { clock } = runtime
+    const failed = (error: unknown) => {
+      log.warn({ problem: messageOf(error) }, 'jobs wait')
+      return RETRY_MS
+    }
+    await Promise.all([
+      repeat({ clock, signal, failed }, () => this.#take(signal)),
+      repeat({ clock, signal, firstMs: HEARTBEAT_MS }, () => this.#keep()),
+    ])
+    await Promise.all(this.#ended)
+  }
+
+  async #take(signal: AbortSignal): Promise<number> {
+    const { due, runtime } = this.#options
+    const { rings } = due
+    const room = HELD_MAX - this.#runs.size
+    const taken = room > 0 ? await this.#jobs.take(room, HOLD_MS) : []
+    if (this.#runs.size === 0) this.#keptMs = runtime.clock.monotonic()
+    for (const held of taken) this.#begin(held, signal)
+    if (taken.length === 0) await due.wait(runtime.clock, LOOK_MS, signal, rings)
+    return 0
+  }
+
+  #begin(held: HeldJob, signal: AbortSignal): void {
+    // A hold that ran out here may have come back to this very process.
+    this.#runs.get(held.jobId)?.lose()
+    const run = new JobRun(held, this.#run)
+    this.#runs.set(held.jobId, run)
+    const ended = run
+      .run(signal)
+      .catch((error: unknown) => {
+        this.#options.log.warn({ problem: messageOf(error) }, 'a job waits for its next holder')
+      })
+      .then(() => {
+        this.#ended.delete(ended)
+        const wasFull = this.#runs.size >= HELD_MAX
+        if (this.#runs.get(held.jobId) === run) this.#runs.delete(held.jobId)
+        if (wasFull) this.#options.due.ring()
+      })
+    this.#ended.add(ended)
+  }
+
+  async #keep(): Promise<number> {
+    const { runtime, log } = this.#options
+    const askedMs = runtime.clock.monotonic()
+    const runs = [...this.#runs.values()]
+    try {
+      const kept = new Map(
+        (
+          await this.#jobs.keep(
+            runs.map(({ held }) => held),
+            HOLD_MS,
+          )
+        ).map((each) => [each.jobId, each]),
+      )
+      for (const run of runs) {
+        const each = kept.get(run.held.jobId)
+        if (!each) run.lose()
+        else if (each.isCancelling) run.cancel()
+      }
+      this.#keptMs = askedMs
+    } catch (error) {
+      log.warn({ problem: messageOf(error) }, 'jobs could not be kept')
+      if (runtime.clock.monotonic() - this.#keptMs > GIVE_UP_MS) for (const run of runs) run.lose()
+    }
+    return HEARTBEAT_MS
+  }
+}

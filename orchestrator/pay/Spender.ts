@@ -1,0 +1,206 @@
+/**
+ * Buys calls of sellers. The worst case is reserved and the credential stored before it is sent;
+ * from then on only that credential is sent, and only the chain says what became of it. Whatever is
+ * done twice, by whichever process, changes nothing the second time.
+ */
+import type { Egress } from '#egress/egress.ts'
+import { messageOf } from '#errors.ts'
+import { address } from '#primitives.ts'
+import type { AppDatabase } from '#rows/database.ts'
+import {
+  beginTry,
+  findSpend,
+  type KeptAnswer,
+  keepAnswer,
+  keepCredential,
+  readAnswer,
+  type Spend,
+  voidSpend,
+} from '#rows/jobs/spends.ts'
+import { reserveSpend, type WalletLimits } from '#rows/jobs/wallet.ts'
+import type { Sealer } from '#rows/sealing.ts'
+import type { Clock, Failpoint } from '#runtime/runtime.ts'
+import type { Logger } from '#telemetry.ts'
+import type { Buyer, Paid, Purchase, Purchased } from './buyer.ts'
+import { type Called, callSeller, refusedCall } from './callSeller.ts'
+import { type Chosen, choosePayable } from './choosePayable.ts'
+import type { QuoteTerms } from './currencies.ts'
+import { lookFor } from './lookFor.ts'
+import { type Paying, SigningError } from './paying.ts'
+import { answered, later, paidOf, refused, refusedOffer, refusedReservation, rejected } from './purchased.ts'
+import { openHeaders, sealHeaders } from './sealedHeaders.ts'
+
+export interface SpenderOptions {
+  readonly app: AppDatabase
+  readonly egress: Pick<Egress, 'fetch'>
+  readonly paying: readonly Paying[]
+  readonly sealer: Sealer
+  readonly limits: WalletLimits
+  readonly terms: QuoteTerms
+  readonly clock: Clock
+  readonly log: Logger
+  readonly failpoint: Failpoint
+}
+
+/** A transfer that is sent later than this before its end may come too late to be mined. */
+const LEFT_SECONDS_MIN = 3
+/** Times that a paid call is sent for its answer. */
+const TRIES_MAX = 3
+/** A seller that gives two callers one challenge is asked for another. */
+const CHALLENGES_MAX = 3
+
+export class Spender implements Buyer {
+  readonly #options: SpenderOptions
+
+  constructor(options: SpenderOptions) {
+    this.#options = options
+  }
+
+  async buy(purchase: Purchase, signal: AbortSignal): Promise<Purchased> {
+    const { app } = this.#options
+    for (let turn = 0; turn < CHALLENGES_MAX; turn++) {
+      const known = await findSpend(app, purchase)
+      const purchased = known ? await this.#goOn(known, purchase, signal) : 'anew'
+      if (purchased !== 'anew') return purchased
+      const begun = await this.#begin(purchase, signal)
+      if (begun !== 'again') return begun
+    }
+    return later
+  }
+
+  /** What is done about a spend that there is. */
+  async #goOn(spend: Spend, purchase: Purchase, signal: AbortSignal): Promise<Purchased | 'anew'> {
+    const { app } = this.#options
+    const { id, state } = spend
+    // Nothing was signed, so its price may be asked for again.
+    if (state === 'reserved') return (await voidSpend(app, id, { from: 'reserved' })) ? 'anew' : later
+    const answer = spend.hasAnswer ? await readAnswer(app, id) : null
+    if (answer) return this.#concludeWith(spend, answer)
+    if (state === 'void') {
+      const isOver = spend.reference !== null && spend.attempt >= purchase.attempt
+      return isOver ? rejected : 'anew'
+    }
+    if (spend.tries >= TRIES_MAX || !this.#mayBeSent(spend)) return this.#concludeWithout(spend, null)
+    return this.#send(spend, purchase, signal)
+  }
+
+  /** Sent again while it can be mined, and once it is, for the answer. */
+  #mayBeSent({ state, credential, validBeforeSeconds }: Spend): boolean {
+    const isMineable = this.#options.clock.now() / 1_000 < validBeforeSeconds - LEFT_SECONDS_MIN
+    return credential !== null && (state === 'settled' || isMineable)
+  }
+
+  async #begin(purchase: Purchase, signal: AbortSignal): Promise<Purchased | 'again'> {
+    const { egress, clock } = this.#options
+    if (clock.now() >= purchase.deadlineMs) return refused('deadline_passed', 'The time for it is over.')
+    const called = await callSeller(egress, purchase, {}, signal)
+    if (called.kind !== 'answered') return refusedCall(called)
+    if (called.answer.status !== 402) return answered(called.answer, null)
+    if (purchase.unitsMax === 0n)
+      return refused('price_exceeded', 'The seller asks for money, and was to be free.')
+    const chosen = await this.#choose(called, purchase)
+    return typeof chosen === 'string' ? refusedOffer(chosen) : this.#pay(chosen, purchase, signal)
+  }
+
+  async #choose({ answer }: Extract<Called, { kind: 'answered' }>, purchase: Purchase) {
+    const { paying, terms } = this.#options
+    const payable = await Promise.all(paying.map((one) => one.payable(answer)))
+    const { unitsMax, recipientPolicy } = purchase
+    return choosePayable(payable.flat(), { terms, unitsMax, recipientPolicy })
+  }
+
+  async #pay(
+    { payable, units }: Chosen,
+    purchase: Purchase,
+    signal: AbortSignal,
+  ): Promise<Purchased | 'again'> {
+    const { app, limits, clock, log, failpoint, sealer } = this.#options
+    const { jobId, nodeId, attempt, serviceId } = purchase
+    const { offer, payer, feeUnits } = payable
+    const spending = {
+      ...{ jobId, nodeId, attempt, serviceId, payer },
+      ...{ protocol: offer.protocol, chainId: offer.chainId, amount: offer.amount },
+      ...{ currency: address(offer.token), recipient: address(offer.recipient), units: units + feeUnits },
+    }
+    const reserved = await reserveSpend(app, spending, limits, clock.now())
+    if (reserved.kind === 'taken') return 'again'
+    if (reserved.kind !== 'reserved') return refusedReservation(reserved)
+    const { id } = reserved
+    failpoint('spend.reserved')
+    try {
+      signal.throwIfAborted()
+      const { headers, ...made } = await payable.sign()
+      const credential = sealHeaders(sealer, id, headers)
+      if (!(await keepCredential(app, id, { ...made, credential }))) return 'again'
+    } catch (error) {
+      await voidSpend(app, id, { from: 'reserved' })
+      if (!(error instanceof SigningError)) throw error
+      log.warn({ spend: id, problem: messageOf(error) }, 'a payment could not be signed')
+      return refused('wallet_empty', 'The wallet could not make the payment.')
+    }
+    failpoint('spend.kept')
+    const spend = await findSpend(app, purchase)
+    return spend?.id === id ? this.#send(spend, purchase, signal) : 'again'
+  }
+
+  async #send(spend: Spend, purchase: Purchase, signal: AbortSignal): Promise<Purchased> {
+    const { app, egress, sealer, failpoint } = this.#options
+    if (spend.credential === null) return this.#concludeWithout(spend, null)
+    const headers = openHeaders(sealer, spend.id, spend.credential)
+    await beginTry(app, spend.id)
+    failpoint('spend.sending')
+    // What was aborted may have arrived.
+    const called = await callSeller(egress, purchase, headers, signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error
+      return null
+    })
+    if (called === null) return later
+    failpoint('spend.sent')
+    const tried = { ...spend, tries: spend.tries + 1 }
+    if (called.kind !== 'answered' || called.answer.status === 402)
+      return this.#concludeWithout(tried, called)
+    await keepAnswer(app, spend.id, called.answer)
+    failpoint('spend.answered')
+    return this.#concludeWith(tried, called.answer)
+  }
+
+  /** The seller answered, and asked for no more money. */
+  async #concludeWith(spend: Spend, answer: KeptAnswer): Promise<Purchased> {
+    const outcome = await this.#look(spend)
+    if (outcome.kind === 'settled') return answered(answer, outcome.paid)
+    if (outcome.kind === 'failed') return answered(answer, null)
+    // An answer is paid for: by the reservation, until the chain has said it.
+    return isSuccess(answer.status) ? answered(answer, this.#promised(spend)) : later
+  }
+
+  /** There is no answer that was paid for. */
+  async #concludeWithout(spend: Spend, called: Called | null): Promise<Purchased> {
+    const outcome = await this.#look(spend)
+    if (outcome.kind === 'failed') return rejected
+    if (outcome.kind === 'unknown') return later
+    const isTaken = called?.kind === 'notTaken'
+    if (!isTaken && spend.tries < TRIES_MAX && spend.credential !== null) return later
+    return {
+      kind: 'paid_not_delivered',
+      paid: outcome.paid,
+      status: called?.kind === 'answered' ? called.answer.status : null,
+      message: isTaken
+        ? 'The answer was paid for and cannot be taken.'
+        : 'The call was paid for and not answered.',
+    }
+  }
+
+  async #look(spend: Spend) {
+    const { terms, failpoint } = this.#options
+    const looked = await lookFor(this.#options, spend)
+    failpoint('spend.looked')
+    if (looked.kind !== 'settled') return looked
+    return { kind: 'settled', paid: paidOf(spend, looked.txHash, terms) } as const
+  }
+
+  #promised(spend: Spend): Paid {
+    return paidOf(spend, spend.txHash ?? spend.reference ?? '0x', this.#options.terms)
+  }
+}
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300

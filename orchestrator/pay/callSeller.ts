@@ -1,0 +1,45 @@
+/** One call of a seller, and how much of it is known afterwards. */
+import { type Egress, type EgressAnswer, EgressFailedError, EgressRefusedError } from '#egress/egress.ts'
+import type { Purchase, Purchased } from './buyer.ts'
+import { refused } from './purchased.ts'
+
+export type Called =
+  | { readonly kind: 'answered'; readonly answer: EgressAnswer }
+  /** An answer came that is too long or cannot be read. */
+  | { readonly kind: 'notTaken' }
+  /** Nothing was sent. */
+  | { readonly kind: 'notReached' }
+  /** Nobody knows what the seller did. */
+  | { readonly kind: 'lost' }
+
+/** @param credential headers that pay for it @throws the signal's reason */
+export async function callSeller(
+  egress: Pick<Egress, 'fetch'>,
+  { url, method, headers, body, idempotencyKey, bytesMax }: Purchase,
+  credential: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Called> {
+  try {
+    const answer = await egress.fetch({
+      ...{ url, method, bytesMax, signal, purpose: 'purchase' },
+      headers: { ...headers, 'idempotency-key': idempotencyKey, ...credential },
+      ...(body !== null && { body }),
+    })
+    return { kind: 'answered', answer }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof EgressFailedError) return { kind: error.reason === 'busy' ? 'notReached' : 'lost' }
+    if (error instanceof EgressRefusedError)
+      return { kind: error.reason === 'tooLong' || error.reason === 'encoding' ? 'notTaken' : 'notReached' }
+    throw error
+  }
+}
+
+/** A call that nothing was paid for. */
+export function refusedCall({ kind }: Exclude<Called, { kind: 'answered' }>): Purchased {
+  if (kind === 'notTaken') return refused('answer_refused', 'The answer is too long or cannot be read.')
+  return refused(
+    'unreachable',
+    kind === 'lost' ? 'The seller did not answer in time.' : 'The seller cannot be reached.',
+  )
+}

@@ -1,0 +1,33 @@
+/** What became of a spend: asked of the chain, and written down once it is known. */
+import type { AppDatabase } from '#rows/database.ts'
+import { type Spend, settleSpend, voidSpend } from '#rows/jobs/spends.ts'
+import type { QuoteTerms } from './currencies.ts'
+import type { Paying } from './paying.ts'
+import { unitsOf } from './purchased.ts'
+
+export interface LookingFor {
+  readonly app: AppDatabase
+  readonly paying: readonly Paying[]
+  readonly terms: QuoteTerms
+}
+
+export type Looked =
+  | { readonly kind: 'settled'; readonly txHash: string }
+  /** It was not paid, and cannot be any more. */
+  | { readonly kind: 'failed' }
+  | { readonly kind: 'unknown' }
+
+export async function lookFor({ app, paying, terms }: LookingFor, spend: Spend): Promise<Looked> {
+  const { id, state, reference, txHash } = spend
+  if (state === 'void' || reference === null) return { kind: 'failed' }
+  if (state === 'settled') return { kind: 'settled', txHash: txHash ?? reference }
+  const protocol = paying.find((one) => one.protocol === spend.protocol)
+  const outcome = await protocol?.outcome({ ...spend, reference })
+  if (outcome?.kind === 'settled') {
+    await settleSpend(app, id, { txHash: outcome.txHash, units: unitsOf(spend, terms) + outcome.feeUnits })
+    return { kind: 'settled', txHash: outcome.txHash }
+  }
+  if (outcome?.kind !== 'failed') return { kind: 'unknown' }
+  await voidSpend(app, id, { from: 'sending', units: outcome.feeUnits })
+  return { kind: 'failed' }
+}

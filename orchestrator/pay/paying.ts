@@ -1,0 +1,59 @@
+/** A protocol that money leaves by: what it pays, and what the chain says of it afterwards. */
+import type { EgressAnswer } from '#egress/egress.ts'
+import { failure } from '#errors.ts'
+import type { SpendProtocol } from '#rows/jobs/spends.ts'
+import type { LiveOffer } from './liveOffers.ts'
+
+export interface Paying {
+  readonly protocol: SpendProtocol
+  /** Offers of a 402 that this protocol can pay, as they are now. */
+  payable(answer: Pick<EgressAnswer, 'headers' | 'body'>): Promise<readonly Payable[]>
+  /** What became of a credential. Unknown where no node answers. */
+  outcome(sent: Sent): Promise<Outcome>
+}
+
+export interface Payable {
+  readonly offer: LiveOffer & { readonly chainId: number }
+  readonly payer: `0x${string}`
+  /** The most the chain may take beside the amount, in the smallest unit of quotes. */
+  readonly feeUnits: bigint
+  /** Nothing is sent. @throws SigningError */
+  sign(): Promise<Signed>
+}
+
+/** A credential, made and not sent. */
+export interface Signed {
+  /** What the request is sent with. */
+  readonly headers: Readonly<Record<string, string>>
+  /** What the chain knows it by: hash of the transaction, memo of its transfer, or a nonce. */
+  readonly reference: `0x${string}`
+  /** Null where somebody else completes or sends the transaction. */
+  readonly txHash: `0x${string}` | null
+  /** Unix seconds; it cannot be mined from then on. */
+  readonly validBeforeSeconds: number
+  /** It is in no block before. */
+  readonly fromBlock: number
+}
+
+/** What the chain is asked about. */
+export interface Sent extends Omit<Signed, 'headers'> {
+  readonly chainId: number
+  readonly currency: `0x${string}`
+  readonly recipient: `0x${string}`
+  readonly payer: `0x${string}`
+}
+
+export type Outcome =
+  /** `feeUnits`: what the chain took beside the amount, in the smallest unit of quotes. */
+  | { readonly kind: 'settled'; readonly txHash: `0x${string}`; readonly feeUnits: bigint }
+  /** It is mined and moved nothing, or can be mined no more. */
+  | { readonly kind: 'failed'; readonly feeUnits: bigint }
+  | { readonly kind: 'unknown' }
+
+/** No credential was made, so nothing can be paid. What the library said stays in `cause`. */
+export class SigningError extends failure('SigningError', 'signing_failed', 'retry') {}
+
+export function unsigned(cause: unknown): never {
+  if (cause instanceof SigningError) throw cause
+  throw new SigningError('the chain or the library refused', { cause })
+}

@@ -1,0 +1,205 @@
+/**
+ * Charges of MPP in tokens of a Tempo chain. The credential is a signed transfer that the seller
+ * sends to the chain: what the library has signed is compared with the offer before it is kept.
+ */
+import { Credential } from 'mppx'
+import { Mppx, tempo as payByTempo } from 'mppx/client'
+import { createClient, decodeFunctionData, encodeEventTopics, type Hex, keccak256 } from 'viem'
+import type { LocalAccount } from 'viem/accounts'
+import { tempo as tempoChain } from 'viem/chains'
+import { Abis, Transaction } from 'viem/tempo'
+import { address, isRecord } from '#primitives.ts'
+import type { Clock } from '#runtime/runtime.ts'
+import { challengesOf, isLive } from '../liveOffers.ts'
+import { type Ask, askAny, hashIn, outcomeOn, type PayChain, quantityIn, transportOf } from '../payChain.ts'
+import {
+  type Outcome,
+  type Payable,
+  type Paying,
+  type Sent,
+  type Signed,
+  SigningError,
+  unsigned,
+} from '../paying.ts'
+
+export interface TempoChargeOptions {
+  readonly account: LocalAccount
+  /** Those whose tokens it has. */
+  readonly chains: readonly PayChain[]
+  readonly clock: Clock
+}
+
+/** The most that the chain may take for a transfer: five cents, ten times what it takes. */
+const FEE_UNITS_MAX = 50_000n
+/** Seconds that a transfer may be mined in; the library takes 25. */
+const VALID_SECONDS_MAX = 60
+/** A challenge that ends sooner is not worth an answer's way. */
+const LEFT_MS_MIN = 5_000
+/** Fees are told in 10^-18 dollars a unit of gas; quotes have six decimals. */
+const FEE_UNIT = 10n ** 12n
+
+type Challenged = Awaited<ReturnType<typeof challengesOf>>[number]
+type TempoTransaction = ReturnType<typeof Transaction.deserialize>
+
+export class TempoCharge implements Paying {
+  readonly protocol = 'mpp'
+  readonly #options: TempoChargeOptions
+
+  constructor(options: TempoChargeOptions) {
+    this.#options = options
+  }
+
+  async payable(answer: Parameters<Paying['payable']>[0]): Promise<readonly Payable[]> {
+    const { account, chains, clock } = this.#options
+    const found = await challengesOf(answer)
+    return found.flatMap((one): Payable[] => {
+      const chain = chains.find(({ chainId }) => one.offer.network === `eip155:${chainId}`)
+      if (!chain || !isCharge(one) || !isLive(one.offer, clock.now() + LEFT_MS_MIN)) return []
+      return [
+        {
+          offer: { ...one.offer, chainId: chain.chainId },
+          payer: address(account.address),
+          feeUnits: isSponsored(one) ? 0n : FEE_UNITS_MAX,
+          sign: () => this.#sign(answer, one, chain).catch(unsigned),
+        },
+      ]
+    })
+  }
+
+  async outcome(sent: Sent): Promise<Outcome> {
+    const chain = this.#options.chains.find(({ chainId }) => chainId === sent.chainId)
+    if (!chain) return { kind: 'unknown' }
+    const { txHash } = sent
+    return outcomeOn(chain, sent, (ask) =>
+      txHash === null ? findTransfer(ask, sent) : findReceipt(ask, txHash, sent),
+    )
+  }
+
+  async #sign(
+    { headers }: Parameters<Paying['payable']>[0],
+    one: Challenged,
+    chain: PayChain,
+  ): Promise<Signed> {
+    const { account } = this.#options
+    const { chainId } = chain
+    const client = createClient({
+      account,
+      chain: { ...tempoChain, id: chainId },
+      transport: transportOf(chain),
+    })
+    const mppx = Mppx.create({
+      polyfill: false,
+      methods: [
+        payByTempo.charge({ account, getClient: () => client, mode: 'pull', allowedChainIds: [chainId] }),
+      ],
+    })
+    const asked = new Response(null, { status: 402, headers: headersOf(headers) })
+    const fromBlock = Number(quantityIn(await askAny(chain)('eth_blockNumber', [])))
+    const payment = await mppx.preparePayment(asked, {
+      orderChallenges: (offered) => offered.filter(({ challenge }) => isSame(challenge, one)),
+    })
+    const credential = await payment.createCredential()
+    const transaction = transactionIn(credential)
+    const memo = assertOffered(transaction, one, chainId, this.#options.clock.now())
+    const txHash = isSponsored(one) ? null : keccak256(await Transaction.serialize(transaction))
+    return {
+      headers: paymentHeaders(payment.setCredential({}, credential).headers),
+      reference: txHash ?? memo,
+      ...{ txHash, fromBlock, validBeforeSeconds: Number(transaction.validBefore) },
+    }
+  }
+}
+
+/** One transfer, signed by us and sent by the seller: parts for others are not paid. */
+function isCharge({ offer, challenge: { request } }: Challenged): boolean {
+  const details = isRecord(request['methodDetails']) ? request['methodDetails'] : {}
+  const { splits, supportedModes, memo } = details
+  const isPulled = !Array.isArray(supportedModes) || supportedModes.includes('pull')
+  const isPlain = splits === undefined && memo === undefined && details['machineTokenEnabled'] !== true
+  return offer.method === 'tempo' && offer.intent === 'charge' && offer.amount > 0n && isPulled && isPlain
+}
+
+const isSponsored = ({ challenge: { request } }: Challenged): boolean =>
+  isRecord(request['methodDetails']) && request['methodDetails']['feePayer'] === true
+
+const isSame = (one: { readonly id: string }, { challenge }: Challenged): boolean => one.id === challenge.id
+
+function transactionIn(credential: string): TempoTransaction {
+  const { payload } = Credential.deserialize(credential)
+  const signature = isRecord(payload) ? payload['signature'] : undefined
+  if (typeof signature !== 'string' || !isSerialized(signature)) throw new SigningError('no transaction')
+  return Transaction.deserialize(signature)
+}
+
+const isSerialized = (text: string): text is `0x76${string}` | `0x78${string}` => /^0x7[68]/.test(text)
+
+/** The memo of the one transfer. @throws SigningError where it is not what was offered */
+function assertOffered(
+  transaction: TempoTransaction,
+  { offer }: Challenged,
+  chainId: number,
+  nowMs: number,
+): Hex {
+  const { calls = [], gas = 0n, maxFeePerGas = 0n, validBefore } = transaction
+  const [call, ...others] = calls
+  if (!call?.data || others.length > 0) throw new SigningError('not one call')
+  const { functionName, args } = decodeFunctionData({ abi: Abis.tip20, data: call.data })
+  if (functionName !== 'transferWithMemo') throw new SigningError('not a transfer')
+  const [recipient, amount, memo] = args
+  const lastSecond = Math.floor(nowMs / 1_000) + VALID_SECONDS_MAX
+  const isOffered =
+    transaction.chainId === chainId &&
+    call.to?.toLowerCase() === offer.token &&
+    recipient.toLowerCase() === offer.recipient &&
+    amount === offer.amount &&
+    feeUnitsOf(BigInt(gas) * BigInt(maxFeePerGas)) <= FEE_UNITS_MAX &&
+    // Only what runs out can be told to have failed.
+    validBefore !== undefined &&
+    Number(validBefore) <= lastSecond
+  if (!isOffered) throw new SigningError('not what was offered')
+  return memo
+}
+
+async function findReceipt(ask: Ask, txHash: Hex, { payer }: Sent) {
+  const receipt = await ask('eth_getTransactionReceipt', [txHash])
+  if (!isRecord(receipt)) return null
+  const { status, gasUsed, effectiveGasPrice, feePayer } = receipt
+  const isOurs = typeof feePayer !== 'string' || feePayer.toLowerCase() === payer
+  const feeUnits = isOurs ? feeUnitsOf(quantityIn(gasUsed) * quantityIn(effectiveGasPrice)) : 0n
+  return status === '0x1'
+    ? ({ kind: 'settled', txHash, feeUnits } as const)
+    : ({ kind: 'failed', feeUnits } as const)
+}
+
+/** The hash is decided by the account that pays for the transaction; the memo is bound to the challenge. */
+async function findTransfer(ask: Ask, { currency, recipient, payer, reference, fromBlock }: Sent) {
+  const topics = encodeEventTopics({
+    abi: Abis.tip20,
+    eventName: 'TransferWithMemo',
+    args: { from: payer, to: recipient, memo: reference },
+  })
+  const range = { fromBlock: `0x${fromBlock.toString(16)}`, toBlock: 'latest' }
+  const logs = await ask('eth_getLogs', [{ address: currency, topics, ...range }])
+  if (!Array.isArray(logs)) throw new TypeError('not a list of logs')
+  const [log] = logs
+  if (!isRecord(log)) return null
+  return { kind: 'settled', txHash: hashIn(log['transactionHash']), feeUnits: 0n } as const
+}
+
+const feeUnitsOf = (attodollars: bigint): bigint => (attodollars + FEE_UNIT - 1n) / FEE_UNIT
+
+/** Names that a credential goes by; a seller does not choose any other. */
+const credentialHeaders = new Set(['authorization', 'payment-authorization'])
+
+function paymentHeaders(given: RequestInit['headers']): Record<string, string> {
+  const headers = Object.fromEntries(new Headers(given))
+  if (Object.keys(headers).some((name) => !credentialHeaders.has(name)))
+    throw new SigningError('the seller wants the payment in a header of its own')
+  return headers
+}
+
+function headersOf(told: Parameters<Paying['payable']>[0]['headers']): Headers {
+  const headers = new Headers()
+  for (const line of [told['www-authenticate'] ?? []].flat()) headers.append('www-authenticate', line)
+  return headers
+}

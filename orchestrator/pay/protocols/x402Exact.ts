@@ -1,0 +1,141 @@
+/**
+ * x402 of its second version, scheme `exact`, by EIP-3009: the credential is an authorization that
+ * the seller's facilitator settles, and the token itself tells whether its nonce was used.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { x402Client, x402HTTPClient } from '@x402/core/client'
+import type { PaymentRequirements } from '@x402/core/types'
+import { ExactEvmScheme } from '@x402/evm/exact/client'
+import { encodeEventTopics, encodeFunctionData, pad, parseAbi } from 'viem'
+import type { LocalAccount } from 'viem/accounts'
+import { address, isRecord } from '#primitives.ts'
+import type { Clock } from '#runtime/runtime.ts'
+import { acceptsOf, isLive } from '../liveOffers.ts'
+import { type Ask, askAny, hashIn, outcomeOn, type PayChain, quantityIn } from '../payChain.ts'
+import {
+  type Outcome,
+  type Payable,
+  type Paying,
+  type Sent,
+  type Signed,
+  SigningError,
+  unsigned,
+} from '../paying.ts'
+
+export interface X402ExactOptions {
+  readonly account: LocalAccount
+  readonly chains: readonly PayChain[]
+  readonly clock: Clock
+}
+
+/** Seconds that an authorization may be settled in: a seller that wants longer is not paid. */
+const VALID_SECONDS = { least: 5, most: 600 } as const
+
+const abi = parseAbi([
+  'function balanceOf(address holder) view returns (uint256)',
+  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+])
+
+type Asking = Parameters<Paying['payable']>[0]
+type Accepted = ReturnType<typeof acceptsOf>[number]
+
+export class X402Exact implements Paying {
+  readonly protocol = 'x402'
+  readonly #options: X402ExactOptions
+
+  constructor(options: X402ExactOptions) {
+    this.#options = options
+  }
+
+  async payable(answer: Asking): Promise<readonly Payable[]> {
+    const { account, chains, clock } = this.#options
+    return acceptsOf(answer).flatMap((one): Payable[] => {
+      const chain = chains.find(({ chainId }) => one.offer.network === `eip155:${chainId}`)
+      if (!chain || !isTransfer(one) || !isLive(one.offer, clock.now())) return []
+      return [
+        {
+          offer: { ...one.offer, chainId: chain.chainId },
+          payer: address(account.address),
+          // The chain is paid by the facilitator.
+          feeUnits: 0n,
+          sign: () => this.#sign(answer, one, chain).catch(unsigned),
+        },
+      ]
+    })
+  }
+
+  async outcome(sent: Sent): Promise<Outcome> {
+    const chain = this.#options.chains.find(({ chainId }) => chainId === sent.chainId)
+    return chain ? outcomeOn(chain, sent, (ask) => findAuthorization(ask, sent)) : { kind: 'unknown' }
+  }
+
+  async #sign({ headers }: Asking, { accept }: Accepted, chain: PayChain): Promise<Signed> {
+    const { account } = this.#options
+    const client = new x402Client()
+      .register(`eip155:${chain.chainId}`, new ExactEvmScheme(account))
+      // Ours are stricter, and hold over all processes.
+      .setSpendControls(false)
+    const http = new x402HTTPClient(client)
+    const required = http.getPaymentRequiredResponse((name) => String(headers[name.toLowerCase()] ?? ''))
+    const accepts = required.accepts.filter((each) => isDeepStrictEqual(each, accept)).slice(0, 1)
+    const fromBlock = Number(quantityIn(await askAny(chain)('eth_blockNumber', [])))
+    await assertHas(askAny(chain), account.address, accepts[0])
+    const payload = await client.createPaymentPayload({ ...required, accepts })
+    const { nonce, validBefore } = authorizationIn(payload.payload)
+    return {
+      headers: lowercased(http.encodePaymentSignatureHeader(payload)),
+      ...{ reference: nonce, txHash: null, validBeforeSeconds: Number(validBefore), fromBlock },
+    }
+  }
+}
+
+function isTransfer({ accept, version, offer: { amount } }: Accepted): boolean {
+  if (version !== 2 || !isRecord(accept) || amount === 0n) return false
+  const { maxTimeoutSeconds: seconds, extra } = accept
+  const method = isRecord(extra) ? (extra['assetTransferMethod'] ?? 'eip3009') : undefined
+  const isShort = Number.isInteger(seconds) && Number(seconds) <= VALID_SECONDS.most
+  return method === 'eip3009' && isShort && Number(seconds) >= VALID_SECONDS.least
+}
+
+function authorizationIn(payload: Readonly<Record<string, unknown>>) {
+  const { authorization } = payload
+  if (!isRecord(authorization)) throw new SigningError('no authorization was signed')
+  return { nonce: hashIn(authorization['nonce']), validBefore: authorization['validBefore'] }
+}
+
+/** An authorization that nothing stands behind would be refused, and be open until it ends. */
+async function assertHas(
+  ask: Ask,
+  holder: `0x${string}`,
+  accept: PaymentRequirements | undefined,
+): Promise<void> {
+  if (!accept) throw new SigningError('the offer is gone')
+  const data = encodeFunctionData({ abi, functionName: 'balanceOf', args: [holder] })
+  const balance = quantityIn(await ask('eth_call', [{ to: accept.asset, data }, 'latest']))
+  if (balance < BigInt(accept.amount)) throw new SigningError('the wallet has less than that')
+}
+
+async function findAuthorization(ask: Ask, { currency, payer, reference, fromBlock }: Sent) {
+  const args = [payer, reference] as const
+  const data = encodeFunctionData({ abi, functionName: 'authorizationState', args })
+  const used = await ask('eth_call', [{ to: currency, data }, 'latest'])
+  if (used !== pad('0x1', { size: 32 })) {
+    if (used !== pad('0x0', { size: 32 })) throw new TypeError('the token tells no state')
+    return null
+  }
+  const topics = encodeEventTopics({
+    abi,
+    eventName: 'AuthorizationUsed',
+    args: { authorizer: payer, nonce: reference },
+  })
+  const range = { fromBlock: `0x${fromBlock.toString(16)}`, toBlock: 'latest' }
+  const logs = await ask('eth_getLogs', [{ address: currency, topics, ...range }]).catch(() => [])
+  const [log]: unknown[] = Array.isArray(logs) ? logs : []
+  // The nonce names it where no node finds the log.
+  const txHash = isRecord(log) ? hashIn(log['transactionHash']) : reference
+  return { kind: 'settled', txHash, feeUnits: 0n } as const
+}
+
+const lowercased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

@@ -1,0 +1,102 @@
+/**
+ * What became of a transaction that may have been sent. A node that lags or lies must not have it
+ * paid again: what is final is what every node that answers says, and what can be mined no more is
+ * what all of them say.
+ */
+import type { Transport } from 'viem'
+import { isRecord } from '#primitives.ts'
+
+/** Asks one node. Rejects where it does not answer. */
+export type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>
+
+export interface Log {
+  /** Lowercase address. */
+  readonly address: string
+  readonly topics: readonly string[]
+  readonly data: string
+}
+
+export interface Mined {
+  readonly kind: 'mined'
+  readonly succeeded: boolean
+  readonly isFinal: boolean
+  readonly blockNumber: number
+  readonly blockHash: string
+  readonly logs: readonly Log[]
+}
+
+export type Found =
+  | Mined
+  /** No block has it, and none can. */
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'unknown' }
+
+export interface Sought {
+  readonly txHash: string
+  /** Unix seconds; it cannot be mined from then on. */
+  readonly validBeforeSeconds: number
+}
+
+/** A node that tells a final block may know its receipts a little later. */
+const GRACE_SECONDS = 30
+
+/** One for each node of a chain. */
+export const askOf = (transport: Transport): Ask => {
+  const { request } = transport({ retryCount: 0 })
+  const asking: (asked: { method: string; params: readonly unknown[] }) => Promise<unknown> = request
+  return (method, params) => asking({ method, params })
+}
+
+/** Asks all nodes. */
+export async function lookFor(nodes: readonly Ask[], sought: Sought): Promise<Found> {
+  const told = await Promise.all(nodes.map((ask) => lookAt(ask, sought).catch(() => null)))
+  if (told.length > 0 && told.every((found) => found?.kind === 'absent')) return { kind: 'absent' }
+  const answered = told.filter((found) => found !== null)
+  const [mined] = answered.filter((found) => found.kind === 'mined')
+  if (!mined) return { kind: 'unknown' }
+  const isSure = answered.every((found) => found.kind === 'mined' && agree(found, mined))
+  return { ...mined, isFinal: isSure }
+}
+
+const agree = (one: Mined, other: Mined): boolean =>
+  one.isFinal && one.blockHash === other.blockHash && one.succeeded === other.succeeded
+
+async function lookAt(ask: Ask, { txHash, validBeforeSeconds }: Sought): Promise<Found> {
+  // Before the receipt: what a block has that is final by now has its receipt by then.
+  const final = blockOf(await ask('eth_getBlockByNumber', ['finalized', false]))
+  const receipt = await ask('eth_getTransactionReceipt', [txHash])
+  if (receipt === null)
+    return { kind: final.seconds > validBeforeSeconds + GRACE_SECONDS ? 'absent' : 'unknown' }
+  if (!isRecord(receipt)) throw new TypeError('the node told no receipt')
+  const blockNumber = quantityIn(receipt['blockNumber'])
+  const logs: unknown = receipt['logs']
+  return {
+    kind: 'mined',
+    succeeded: receipt['status'] === '0x1',
+    isFinal: blockNumber <= final.number,
+    blockNumber,
+    blockHash: String(receipt['blockHash']),
+    logs: Array.isArray(logs) ? logs.map(logOf) : [],
+  }
+}
+
+function blockOf(block: unknown): { readonly number: number; readonly seconds: number } {
+  if (!isRecord(block)) throw new TypeError('the node told no block')
+  return { number: quantityIn(block['number']), seconds: quantityIn(block['timestamp']) }
+}
+
+function quantityIn(value: unknown): number {
+  const number = typeof value === 'string' ? Number(value) : Number.NaN
+  if (!Number.isSafeInteger(number)) throw new TypeError('the node told no number')
+  return number
+}
+
+function logOf(log: unknown): Log {
+  if (!isRecord(log)) throw new TypeError('the node told no log')
+  const topics: unknown = log['topics']
+  return {
+    address: String(log['address']).toLowerCase(),
+    topics: Array.isArray(topics) ? topics.map(String) : [],
+    data: String(log['data']),
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * Sends what the service owes, out of its payee's key. A transaction is stored before it is sent. An
+ * outcome that nobody knows sends the same bytes again; another transaction is signed only when the
+ * chain can take the one before no more. Paid means final.
+ */
+import { messageOf } from '#errors.ts'
+import type { AppDatabase } from '#rows/database.ts'
+import { pauseOf } from '#rows/payments/pauses.ts'
+import {
+  finishPayout,
+  type HeldPayout,
+  keepSigned,
+  letPayoutGo,
+  requeuePayout,
+  type SignedTransaction,
+  sumOfDay,
+  takePayouts,
+} from '#rows/payments/payouts.ts'
+import { type BackoffLimits, backoffMs } from '#runtime/backoff.ts'
+import { mapAtMost } from '#runtime/mapAtMost.ts'
+import { repeat } from '#runtime/repeat.ts'
+import type { Runtime } from '#runtime/runtime.ts'
+import type { Logger } from '#telemetry.ts'
+import type { Mined } from '../chain/lookFor.ts'
+import { type PayoutChain, PayoutRefusedError } from './PayoutChain.ts'
+
+export interface PayoutsOptions {
+  readonly app: AppDatabase
+  readonly chain: Pick<PayoutChain, 'chainId' | 'sign' | 'send' | 'look' | 'feeIn'>
+  /** What may be signed for within a day, in the smallest unit of a currency; null takes none of it. */
+  readonly budgetOf: (currency: string) => bigint | null
+  readonly runtime: Runtime
+  readonly log: Logger
+}
+
+/** Longer than a step lasts. */
+const HOLD_MS = 120_000
+/** Taken at once, and worked on at once. */
+const TAKEN_MAX = 64
+const WIDTH = 8
+/** Between two looks at the queue, and at a transaction that is not final. */
+const POLL_MS = 1_000
+/** A debt that cannot be paid now is tried again, more and more rarely. */
+const backoff: BackoffLimits = { baseMs: 2_000, maxMs: 3_600_000 }
+
+/** Where a crash is worth trying. */
+type PayoutFailpoint =
+  | 'payouts.taken'
+  | 'payouts.signed'
+  | 'payouts.keep'
+  | 'payouts.kept'
+  | 'payouts.sent'
+  | 'payouts.looked'
+  | 'payouts.paid'
+
+export class Payouts {
+  readonly #options: PayoutsOptions
+
+  constructor(options: PayoutsOptions) {
+    this.#options = options
+  }
+
+  /** Until aborted; what is under way then is finished. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { runtime, log } = this.#options
+    const failed = (error: unknown) => {
+      log.warn({ problem: messageOf(error) }, 'payouts wait')
+      return POLL_MS
+    }
+    await repeat({ clock: runtime.clock, signal, failed }, async () =>
+      (await this.turn()) === TAKEN_MAX ? 0 : POLL_MS,
+    )
+  }
+
+  /** One step of each payout that is due; how many were. */
+  async turn(): Promise<number> {
+    const { app, chain } = this.#options
+    const taken = await takePayouts(app, chain.chainId, TAKEN_MAX, HOLD_MS)
+    if (taken.length === 0) return 0
+    const pause = await pauseOf(app, 'payouts')
+    this.#visit('payouts.taken')
+    await mapAtMost(WIDTH, taken, (payout) => this.#step(payout, pause))
+    return taken.length
+  }
+
+  async #step(payout: HeldPayout, pause: string | null): Promise<void> {
+    const { app, log } = this.#options
+    try {
+      if (payout.state === 'sending') await this.#follow(payout, pause)
+      else if (pause === null) await this.#begin(payout)
+      else await letPayoutGo(app, payout, POLL_MS, `payouts are paused: ${pause}`)
+    } catch (error) {
+      const problem = messageOf(error)
+      if (!(error instanceof PayoutRefusedError)) log.warn({ payout: payout.id, problem }, 'a payout waits')
+      await letPayoutGo(app, payout, this.#pauseMs(payout), problem)
+    }
+  }
+
+  /** Signs, keeps and sends. @throws PayoutRefusedError */
+  async #begin(payout: HeldPayout): Promise<void> {
+    const { app, chain } = this.#options
+    const signed = await chain.sign(payout)
+    this.#visit('payouts.signed')
+    if (!(await this.#keep(payout, signed))) return
+    this.#visit('payouts.kept')
+    await chain.send(signed)
+    this.#visit('payouts.sent')
+    await letPayoutGo(app, payout, POLL_MS, null)
+  }
+
+  /** False where another process has the payout. @throws PayoutRefusedError beyond the budget */
+  async #keep(payout: HeldPayout, signed: SignedTransaction): Promise<boolean> {
+    const { app, budgetOf } = this.#options
+    const { currency, amount } = payout
+    const budget = budgetOf(currency)
+    if (budget === null) throw new PayoutRefusedError(`${currency} is none of the currencies of payments`)
+    return app.transaction().execute(async (transaction) => {
+      if ((await sumOfDay(transaction, payout)) + amount > budget)
+        throw new PayoutRefusedError(
+          `the day's budget for payouts, ${budget} units of ${currency}, is used up`,
+        )
+      const kept = await keepSigned(transaction, payout, signed)
+      this.#visit('payouts.keep')
+      return kept
+    })
+  }
+
+  async #follow(payout: HeldPayout, pause: string | null): Promise<void> {
+    const { app, chain, log } = this.#options
+    const { transaction } = payout
+    if (!transaction) throw new TypeError(`${payout.id} is being sent without a transaction`)
+    const found = await chain.look(transaction)
+    this.#visit('payouts.looked')
+    if (found.kind === 'mined' && found.isFinal) return this.#finish(payout, found)
+    if (found.kind === 'absent') {
+      log.warn({ payout: payout.id, txHash: transaction.txHash }, 'no block took a payout: it is signed anew')
+      return requeuePayout(app, payout, this.#pauseMs(payout), 'no block took its last transaction')
+    }
+    if (found.kind === 'unknown' && pause === null) await chain.send(transaction)
+    await letPayoutGo(app, payout, POLL_MS, null)
+  }
+
+  async #finish(payout: HeldPayout, { succeeded, blockNumber, logs }: Mined): Promise<void> {
+    const { app, chain, log } = this.#options
+    if (!succeeded) {
+      log.warn({ payout: payout.id }, 'the chain refused a payout')
+      return requeuePayout(app, payout, this.#pauseMs(payout), 'the chain refused its last transaction')
+    }
+    await finishPayout(app, payout, { blockNumber, ...chain.feeIn(logs) })
+    this.#visit('payouts.paid')
+    log.info({ payout: payout.id, kind: payout.kind, amount: `${payout.amount}` }, 'a payout is final')
+  }
+
+  #pauseMs({ failures }: HeldPayout): number {
+    return backoffMs(failures + 1, backoff, this.#options.runtime.random)
+  }
+
+  #visit(place: PayoutFailpoint): void {
+    this.#options.runtime.failpoint(place)
+  }
+}

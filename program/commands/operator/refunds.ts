@@ -1,0 +1,92 @@
+/** `millrace payments refunds|refund|pause|resume`: what is owed to payers, and the way it goes back. */
+import { SettingError } from '#errors.ts'
+import { appDatabase } from '#rows/database.ts'
+import { type Liability, listLiabilities, queueRefund } from '#rows/payments/liabilities.ts'
+import { pause, resume } from '#rows/payments/pauses.ts'
+import { listPayouts } from '#rows/payments/payouts.ts'
+import type { Runtime } from '#runtime/runtime.ts'
+import type { Logger } from '#telemetry.ts'
+import type { Config } from '../../config.ts'
+import { withDatabases } from '../../stores.ts'
+
+/** Shown, or queued, at once. */
+const ROWS_MAX = 10_000
+
+export async function printRefunds(
+  config: Config,
+  json: boolean,
+  runtime: Runtime,
+  log: Logger,
+): Promise<void> {
+  const { owed, payouts } = await withDatabases(config, runtime, log, async ({ postgres }) => {
+    const app = appDatabase(postgres)
+    return { owed: await listLiabilities(app, ROWS_MAX), payouts: await listPayouts(app, ROWS_MAX) }
+  })
+  const told = {
+    owed: owed.map(({ amount, owedAt, ...one }) => ({
+      ...one,
+      amount: `${amount}`,
+      owedAt: owedAt.toISOString(),
+    })),
+    payouts: payouts.map(
+      ({ id, kind, reference, state, to, currency, amount, attempt, problem, ...one }) => ({
+        ...{ id, kind, reference, state, to, currency, amount: `${amount}`, attempt, problem },
+        txHash: one.transaction?.txHash ?? null,
+        paidAt: one.paidAt?.toISOString() ?? null,
+      }),
+    ),
+  }
+  if (json) return void process.stdout.write(`${JSON.stringify(told)}\n`)
+  for (const { id, owedAt, amount, currency, payer, refund } of told.owed)
+    process.stdout.write(
+      `${owedAt}  ${id}  ${amount} of ${currency} to ${payer}  ${refund ?? 'no refund queued'}\n`,
+    )
+  for (const { id, kind, state, amount, currency, to, problem } of told.payouts)
+    process.stdout.write(`${id}  ${kind} ${state}  ${amount} of ${currency} to ${to}  ${problem ?? ''}\n`)
+}
+
+/** Queues the refund of one payment that is owed, or of all. @throws SettingError for another one */
+export async function queueRefunds(
+  config: Config,
+  asked: { readonly id: unknown; readonly all: boolean },
+  runtime: Runtime,
+  log: Logger,
+): Promise<void> {
+  const id = typeof asked.id === 'string' ? asked.id : null
+  if ((id === null) !== asked.all)
+    throw new SettingError('payment', 'name one payment that is owed, or --all')
+  const queued = await withDatabases(config, runtime, log, async ({ postgres }) => {
+    const app = appDatabase(postgres)
+    const wanted = id === null ? owedIds(await listLiabilities(app, ROWS_MAX)) : [id]
+    let count = 0
+    for (const one of wanted) {
+      const became = await queueRefund(app, one, runtime.clock.now())
+      if (became === 'not owed') throw new SettingError('payment', `${one} is not owed to its payer`)
+      if (became === 'queued') count++
+    }
+    return count
+  })
+  process.stdout.write(`${queued} refunds queued: a running program sends them\n`)
+}
+
+const owedIds = (owed: readonly Liability[]): readonly string[] =>
+  owed.filter(({ refund }) => refund === null).map(({ id }) => id)
+
+/** Refunds and rewards stay queued, in every process, until they are resumed. */
+export async function pausePayouts(
+  config: Config,
+  reason: unknown,
+  runtime: Runtime,
+  log: Logger,
+): Promise<void> {
+  const why = typeof reason === 'string' && reason !== '' ? reason : 'by the operator'
+  await withDatabases(config, runtime, log, ({ postgres }) => pause(appDatabase(postgres), 'payouts', why))
+  process.stdout.write('payouts are paused; what was sent before is still followed\n')
+}
+
+export async function resumePayouts(config: Config, runtime: Runtime, log: Logger): Promise<void> {
+  const was = await withDatabases(config, runtime, log, ({ postgres }) =>
+    resume(appDatabase(postgres), 'payouts'),
+  )
+  process.stdout.write(was ? 'payouts go on\n' : 'payouts were not paused\n')
+}

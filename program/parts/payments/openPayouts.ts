@@ -1,0 +1,53 @@
+/** What is sent out: refunds and rewards, out of a key of the operator's, or of a dev chain's payee. */
+import { http } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import type { PaymentSettings } from '#api/access/paymentSettings.ts'
+import { askOf } from '#payments/chain/lookFor.ts'
+import type { Offers } from '#payments/methods/charge/Offers.ts'
+import { PayoutChain } from '#payments/payouts/PayoutChain.ts'
+import { Payouts } from '#payments/payouts/Payouts.ts'
+import { amountOf } from '#payments/price.ts'
+import { appDatabase } from '#rows/database.ts'
+import { readKeyFile } from '../../settings/keyFile.ts'
+import type { Base } from '../part.ts'
+import { devPayeeKey } from './payee.ts'
+
+export interface OpenedPayouts {
+  /** Null where no key is there to send with. */
+  readonly payouts: Payouts | null
+  readonly notes: readonly string[]
+}
+
+/** Dollars that a dev chain's payee sends out in a day. */
+const DEV_DOLLARS_PER_DAY = '100'
+
+/** @param urls of the chain's nodes. @throws SettingError */
+export function openPayouts(
+  { config, program, runtime, log }: Pick<Base, 'config' | 'program' | 'runtime' | 'log'>,
+  { chainId, currencies, payouts: settings }: PaymentSettings,
+  offers: Offers,
+  urls: readonly string[],
+): OpenedPayouts {
+  const isDev = program.reachable.some((chain) => chain.chainId === chainId && chain.devChain !== null)
+  if (!settings && !isDev)
+    return { payouts: null, notes: ['refunds stay queued: payments.payouts names no key to send them with'] }
+  const key = settings
+    ? readKeyFile('ACCESS_FILE', 'payments.payouts.keyFile', settings.keyFile)
+    : devPayeeKey(config)
+  const dollars = settings?.dollarsPerDay ?? DEV_DOLLARS_PER_DAY
+  const account = privateKeyToAccount(key)
+  const payouts = new Payouts({
+    app: appDatabase(program.engines.postgres),
+    chain: new PayoutChain({
+      ...{ chainId, account, feeTokens: currencies, clock: runtime.clock },
+      nodes: urls.map((url) => askOf(http(url))),
+    }),
+    budgetOf: (currency) => {
+      const known = offers.current().find(({ address }) => address === currency)
+      return known ? amountOf(dollars, 1, known.decimals) : null
+    },
+    ...{ runtime, log },
+  })
+  const note = `refunds are sent by ${account.address} on chain ${chainId}, for at most ${dollars} dollars a day and currency`
+  return { payouts, notes: [note] }
+}

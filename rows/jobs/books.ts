@@ -1,0 +1,147 @@
+/**
+ * Books of a job: what its payer paid lies in `escrow:jobs` until the job has ended, and is then the
+ * service's as far as calls were paid for, and the payer's again for the rest.
+ */
+import { sql } from 'kysely'
+import { toHex } from '#store/sql.ts'
+import type { AppDatabase } from '../database.ts'
+import { addEntries, type Entry } from '../payments/ledger.ts'
+import type { JobCharge } from './newJobs.ts'
+
+/** Held for jobs that have not ended. */
+const ESCROW = 'escrow:jobs'
+const REVENUE = 'revenue:jobs'
+const REFUNDS = 'refunds'
+/** What left to sellers, by whether their answer came. */
+const WALLET = 'wallet'
+const COST = 'cost:jobs'
+const COST_UNDELIVERED = 'cost:undelivered'
+
+/** Entries of the payment itself, in the transaction that makes its job. */
+export const chargeEntries = (payer: string, charge: Omit<JobCharge, 'method'>): readonly Entry[] => {
+  const { chainId, token: currency, amount } = charge
+  return [
+    { account: `payer:${payer}`, chainId, currency, amount: -amount },
+    { account: ESCROW, chainId, currency, amount },
+  ]
+}
+
+/** A call that was paid for. */
+export interface PaidCall {
+  readonly chainId: number
+  /** Lowercase address of the token. */
+  readonly currency: string
+  readonly amount: bigint
+  /** In the smallest unit of the quote's currency, rounded up. */
+  readonly units: bigint
+  readonly reference: string
+}
+
+export async function addCost(
+  transaction: AppDatabase,
+  { chainId, currency, amount, reference }: PaidCall,
+  isDelivered: boolean,
+): Promise<void> {
+  await addEntries(transaction, `cost:${chainId}:${reference}`, [
+    { account: WALLET, chainId, currency, amount: -amount },
+    { account: isDelivered ? COST : COST_UNDELIVERED, chainId, currency, amount },
+  ])
+}
+
+/** What a job ends with. */
+export interface Closing {
+  /** What its calls cost, in the smallest unit of the quote's currency. */
+  readonly paidUnits: bigint
+  readonly committedUnits: bigint
+  /** In the token's smallest unit; 0 where nothing was charged. */
+  readonly committedAmount: bigint
+  readonly refund: bigint
+}
+
+/** A job's money, as its row has it. */
+export interface ChargedJob {
+  readonly paymentId: string | null
+  readonly payer: string
+  readonly costMultiplier: string
+  readonly decimals: number
+  readonly chargedUnits: bigint
+  readonly charge: JobCharge | null
+}
+
+/** What the calls of a job cost so far, by its attempts. */
+export async function readPaidUnits(transaction: AppDatabase, jobId: string): Promise<bigint> {
+  const row = await transaction
+    .selectFrom('app.job_attempts')
+    .select(sql<string>`coalesce(sum(paid_units), 0)`.as('units'))
+    .where('job_id', '=', jobId)
+    .executeTakeFirstOrThrow()
+  return BigInt(row.units)
+}
+
+/** Moves what a charge held, in the transaction that ends its job. */
+export async function addClosing(
+  transaction: AppDatabase,
+  { paymentId, chainId, token: currency, amount }: JobCharge,
+  { committedAmount, refund }: Pick<Closing, 'committedAmount' | 'refund'>,
+): Promise<void> {
+  const entries: readonly Entry[] = [
+    { account: ESCROW, chainId, currency, amount: -amount },
+    { account: REVENUE, chainId, currency, amount: committedAmount },
+    { account: REFUNDS, chainId, currency, amount: refund },
+  ]
+  await addEntries(
+    transaction,
+    `${paymentId}:closed`,
+    entries.filter((entry) => entry.amount !== 0n),
+  )
+}
+
+/** The row's columns of its money. */
+export const chargeColumns = [
+  'payer',
+  'cost_multiplier',
+  'decimals',
+  'charged_units',
+  'payment_id',
+  'payment_method',
+  'chain_id',
+  'token',
+  'token_decimals',
+  'charged_amount',
+] as const
+
+export interface ChargeRow {
+  readonly payer: Buffer
+  readonly cost_multiplier: string
+  readonly decimals: number
+  readonly charged_units: string
+  readonly payment_id: string | null
+  readonly payment_method: string | null
+  readonly chain_id: number | null
+  readonly token: Buffer | null
+  readonly token_decimals: number | null
+  readonly charged_amount: string | null
+}
+
+export const chargedJobOf = (row: ChargeRow): ChargedJob => ({
+  paymentId: row.payment_id,
+  payer: toHex(row.payer),
+  costMultiplier: row.cost_multiplier,
+  decimals: row.decimals,
+  chargedUnits: BigInt(row.charged_units),
+  charge: chargeOf(row),
+})
+
+function chargeOf(row: ChargeRow): JobCharge | null {
+  const {
+    payment_id: paymentId,
+    chain_id: chainId,
+    token,
+    token_decimals: tokenDecimals,
+    charged_amount: amount,
+  } = row
+  if (paymentId === null || chainId === null || !token || tokenDecimals === null || amount === null)
+    return null
+  const method = row.payment_method === 'session' ? 'session' : 'charge'
+  return { ...{ paymentId, method, chainId, tokenDecimals }, token: toHex(token), amount: BigInt(amount) }
+}

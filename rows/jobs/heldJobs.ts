@@ -1,0 +1,322 @@
+/**
+ * Jobs that processes run: each is held by one for a limited time, and goes to another when that is
+ * over. `fence` grows with each holder, and whatever a holder writes checks it in the same
+ * transaction, so that one which was paused past its time writes nothing.
+ */
+import { sql } from 'kysely'
+import { failure } from '#errors.ts'
+import { toBytes } from '#store/sql.ts'
+import { anyOf } from '../arrays.ts'
+import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
+import { queuePayout } from '../payments/payouts.ts'
+import {
+  addClosing,
+  addCost,
+  type ChargedJob,
+  type Closing,
+  chargeColumns,
+  chargedJobOf,
+  type PaidCall,
+  readPaidUnits,
+} from './books.ts'
+import { addEvents, type NewJobEvent } from './events.ts'
+import { type JobState, jobStateOf, type NodeState, nodeStateOf } from './states.ts'
+
+/** A job, as the process that holds it names it. */
+export interface HeldJob {
+  readonly jobId: string
+  readonly fence: number
+}
+
+export interface LoadedNode {
+  readonly nodeId: string
+  readonly serviceId: string
+  readonly state: NodeState
+  readonly unitsMax: bigint
+  readonly attempt: number
+  readonly polls: number
+  readonly pollPath: string | null
+  readonly dueMs: number | null
+  readonly deadlineMs: number | null
+}
+
+export interface LoadedJob {
+  /** Canonical JSON. */
+  readonly plan: string
+  readonly state: JobState
+  readonly isCancelling: boolean
+  readonly deadlineMs: number
+  readonly outputBytes: number
+  /** In the plan's order. */
+  readonly nodes: readonly LoadedNode[]
+}
+
+/** A node as it is from now on. */
+export interface NodeChange extends Omit<LoadedNode, 'serviceId' | 'unitsMax'> {
+  readonly output: { readonly text: string; readonly bytes: number; readonly digest: Uint8Array } | null
+  readonly errorCode: string | null
+  readonly errorMessage: string | null
+}
+
+/** A purchase as it is from now on. */
+export interface AttemptChange {
+  readonly nodeId: string
+  readonly attempt: number
+  /** Null where it begins. */
+  readonly outcome: 'answered' | 'refused' | 'unknown' | 'paid_not_delivered' | null
+  readonly status: number | null
+  readonly errorCode: string | null
+  readonly paid: PaidCall | null
+  /** What was paid for came. */
+  readonly isDelivered: boolean
+}
+
+/** What one commit changes. */
+export interface JobStep {
+  readonly state: JobState
+  readonly nodes: readonly NodeChange[]
+  readonly attempts: readonly AttemptChange[]
+  readonly events: readonly NewJobEvent[]
+  /** Bytes of outputs that the step adds. */
+  readonly addedBytes: number
+  /**
+   * `hold`: the holder goes on; `park`: nobody does before that time; `end`: the job is over, its
+   * books are closed.
+   */
+  readonly next:
+    | { readonly kind: 'hold' }
+    | { readonly kind: 'park'; readonly inMs: number }
+    | {
+        readonly kind: 'end'
+        readonly close: (job: ChargedJob, paidUnits: bigint) => Closing
+        readonly nowMs: number
+      }
+}
+
+export interface KeptJob {
+  readonly jobId: string
+  readonly isCancelling: boolean
+}
+
+/** Where held jobs are written; a simulation has one of its own. */
+export interface HeldJobs {
+  /** Takes jobs that are due, the longest first; others that take at the same time get others. */
+  take(limit: number, holdMs: number): Promise<readonly HeldJob[]>
+  /** Null for one that is not the holder's. */
+  load(held: HeldJob): Promise<LoadedJob | null>
+  /** Holds them for longer: those that are the holder's still. */
+  keep(held: readonly HeldJob[], holdMs: number): Promise<readonly KeptJob[]>
+  /** JSON texts by node. */
+  outputsOf(jobId: string, nodeIds: readonly string[]): Promise<ReadonlyMap<string, string>>
+  /** @throws JobTakenError where another process holds it now */
+  write(held: HeldJob, step: JobStep): Promise<void>
+}
+
+export const heldJobs = (app: AppDatabase): HeldJobs => ({
+  take: (limit, holdMs) => take(app, limit, holdMs),
+  load: (held) => load(app, held),
+  keep: (held, holdMs) => keep(app, held, holdMs),
+  outputsOf: (jobId, nodeIds) => outputsOf(app, jobId, nodeIds),
+  write: (held, step) => app.transaction().execute((transaction) => write(transaction, held, step)),
+})
+
+async function take(app: AppDatabase, limit: number, holdMs: number): Promise<readonly HeldJob[]> {
+  const { rows } = await sql<{ id: string; fence: number }>`
+    UPDATE app.jobs SET fence = fence + 1, due_at = ${fromNow(holdMs)}
+    WHERE id = ANY (ARRAY(
+      SELECT id FROM app.jobs WHERE due_at <= clock_timestamp() ORDER BY due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED))
+    RETURNING id, fence`.execute(app)
+  return rows.map(({ id, fence }) => ({ jobId: id, fence }))
+}
+
+async function load(app: AppDatabase, { jobId, fence }: HeldJob): Promise<LoadedJob | null> {
+  const job = await app
+    .selectFrom('app.jobs')
+    .select(['plan', 'state', 'deadline_at', 'cancel_requested_at', 'output_bytes'])
+    .where('id', '=', jobId)
+    .where('fence', '=', fence)
+    .where('ended_at', 'is', null)
+    .executeTakeFirst()
+  if (!job) return null
+  const nodes = await app
+    .selectFrom('app.job_nodes')
+    .select([
+      'node_id',
+      'service_id',
+      'state',
+      'units_max',
+      'attempt',
+      'polls',
+      'poll_path',
+      'due_at',
+      'deadline_at',
+    ])
+    .where('job_id', '=', jobId)
+    .orderBy('ordinal')
+    .execute()
+  return {
+    plan: job.plan ?? '{"nodes":[]}',
+    state: jobStateOf(job.state),
+    isCancelling: job.cancel_requested_at !== null,
+    deadlineMs: job.deadline_at.getTime(),
+    outputBytes: job.output_bytes,
+    nodes: nodes.map((row) => ({
+      nodeId: row.node_id,
+      serviceId: row.service_id,
+      state: nodeStateOf(row.state),
+      unitsMax: BigInt(row.units_max),
+      attempt: row.attempt,
+      polls: row.polls,
+      pollPath: row.poll_path,
+      dueMs: row.due_at?.getTime() ?? null,
+      deadlineMs: row.deadline_at?.getTime() ?? null,
+    })),
+  }
+}
+
+async function keep(app: AppDatabase, held: readonly HeldJob[], holdMs: number): Promise<readonly KeptJob[]> {
+  if (held.length === 0) return []
+  const { rows } = await sql<{ id: string; is_cancelling: boolean }>`
+    UPDATE app.jobs AS j SET due_at = ${fromNow(holdMs)}
+    FROM unnest(${held.map(({ jobId }) => jobId)}::uuid[], ${held.map(({ fence }) => fence)}::integer[]) AS h (id, fence)
+    WHERE j.id = h.id AND j.fence = h.fence AND j.ended_at IS NULL
+    RETURNING j.id, j.cancel_requested_at IS NOT NULL AS is_cancelling`.execute(app)
+  return rows.map(({ id, is_cancelling: isCancelling }) => ({ jobId: id, isCancelling }))
+}
+
+async function outputsOf(
+  app: AppDatabase,
+  jobId: string,
+  nodeIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await app
+    .selectFrom('app.job_nodes')
+    .select(['node_id', 'output'])
+    .where('job_id', '=', jobId)
+    .where('node_id', '=', anyOf('text', nodeIds))
+    .execute()
+  return new Map(rows.flatMap(({ node_id, output }) => (output === null ? [] : [[node_id, output] as const])))
+}
+
+/** The job's row is locked first, so that its writes stand in a line. */
+async function write(transaction: AppDatabase, { jobId, fence }: HeldJob, step: JobStep): Promise<void> {
+  const { state, next, addedBytes } = step
+  const job = await transaction
+    .updateTable('app.jobs')
+    .set((row) => ({
+      state,
+      started_at: sql<Date>`coalesce(started_at, ${databaseNow})`,
+      ...(addedBytes > 0 && { output_bytes: sql<number>`${row.ref('output_bytes')} + ${addedBytes}` }),
+      ...(next.kind === 'park' && { due_at: fromNow(next.inMs) }),
+      ...(next.kind === 'end' && { due_at: null, ended_at: databaseNow }),
+    }))
+    .where('id', '=', jobId)
+    .where('fence', '=', fence)
+    .where('ended_at', 'is', null)
+    .returning(chargeColumns)
+    .executeTakeFirst()
+  if (!job) throw new JobTakenError()
+  await writeNodes(transaction, jobId, step.nodes)
+  await writeAttempts(transaction, jobId, step.attempts)
+  await addEvents(transaction, jobId, step.events)
+  if (next.kind === 'end') await close(transaction, jobId, chargedJobOf(job), next)
+}
+
+async function writeNodes(
+  transaction: AppDatabase,
+  jobId: string,
+  nodes: readonly NodeChange[],
+): Promise<void> {
+  if (nodes.length === 0) return
+  const of = <Value>(pick: (node: NodeChange) => Value) => nodes.map(pick)
+  const dateOf = (ms: number | null) => (ms === null ? null : new Date(ms))
+  await sql`
+    UPDATE app.job_nodes AS n
+    SET state = c.state, attempt = c.attempt, polls = c.polls, poll_path = c.poll_path, due_at = c.due_at,
+        deadline_at = c.deadline_at, output = c.output, output_bytes = c.bytes, output_digest = c.digest,
+        error_code = c.code, error_message = c.message,
+        started_at = CASE WHEN c.attempt > 0 THEN coalesce(n.started_at, clock_timestamp()) END,
+        ended_at = CASE WHEN c.state NOT IN ('pending', 'running', 'waiting') THEN clock_timestamp() END
+    FROM unnest(
+      ${of((n) => n.nodeId)}::text[], ${of((n) => n.state)}::text[], ${of((n) => n.attempt)}::integer[],
+      ${of((n) => n.polls)}::integer[], ${of((n) => n.pollPath)}::text[], ${of((n) => dateOf(n.dueMs))}::timestamptz[],
+      ${of((n) => dateOf(n.deadlineMs))}::timestamptz[], ${of((n) => n.output?.text ?? null)}::text[],
+      ${of((n) => n.output?.bytes ?? null)}::integer[], ${of((n) => n.output?.digest ?? null)}::bytea[],
+      ${of((n) => n.errorCode)}::text[], ${of((n) => n.errorMessage)}::text[])
+      AS c (node_id, state, attempt, polls, poll_path, due_at, deadline_at, output, bytes, digest, code, message)
+    WHERE n.job_id = ${jobId} AND n.node_id = c.node_id`.execute(transaction)
+}
+
+async function writeAttempts(
+  transaction: AppDatabase,
+  jobId: string,
+  attempts: readonly AttemptChange[],
+): Promise<void> {
+  if (attempts.length === 0) return
+  await transaction
+    .insertInto('app.job_attempts')
+    .values(
+      attempts.map(({ nodeId, attempt, outcome, status, errorCode, paid }) => ({
+        job_id: jobId,
+        node_id: nodeId,
+        attempt,
+        started_at: databaseNow,
+        ended_at: outcome === null ? null : databaseNow,
+        outcome,
+        status,
+        error_code: errorCode,
+        paid_chain_id: paid?.chainId ?? null,
+        paid_token: paid ? toBytes(paid.currency) : null,
+        paid_amount: paid?.amount ?? null,
+        paid_units: paid?.units ?? null,
+        paid_reference: paid?.reference ?? null,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['job_id', 'node_id', 'attempt']).doUpdateSet((row) => ({
+        ended_at: row.ref('excluded.ended_at'),
+        outcome: row.ref('excluded.outcome'),
+        status: row.ref('excluded.status'),
+        error_code: row.ref('excluded.error_code'),
+        paid_chain_id: row.ref('excluded.paid_chain_id'),
+        paid_token: row.ref('excluded.paid_token'),
+        paid_amount: row.ref('excluded.paid_amount'),
+        paid_units: row.ref('excluded.paid_units'),
+        paid_reference: row.ref('excluded.paid_reference'),
+      })),
+    )
+    .execute()
+  for (const { paid, isDelivered } of attempts) if (paid) await addCost(transaction, paid, isDelivered)
+}
+
+/** What the rows say was paid decides, not what a process remembers. */
+async function close(
+  transaction: AppDatabase,
+  jobId: string,
+  job: ChargedJob,
+  { close: closingOf, nowMs }: Extract<JobStep['next'], { kind: 'end' }>,
+): Promise<void> {
+  const closing = closingOf(job, await readPaidUnits(transaction, jobId))
+  const { charge, payer } = job
+  await transaction
+    .updateTable('app.jobs')
+    .set({
+      committed_units: closing.committedUnits,
+      committed_amount: charge === null ? null : closing.committedAmount,
+    })
+    .where('id', '=', jobId)
+    .execute()
+  if (charge === null) return
+  await addClosing(transaction, charge, closing)
+  if (closing.refund === 0n || charge.method === 'session') return
+  const { chainId, token: currency, paymentId } = charge
+  const owed = { kind: 'refund', reference: paymentId, chainId, currency, amount: closing.refund } as const
+  await queuePayout(transaction, { ...owed, to: payer }, nowMs)
+}
+
+/** Another process holds the job, or it has ended: nothing was written. */
+export class JobTakenError extends failure('JobTakenError', 'job_taken', 'stop') {
+  constructor() {
+    super('another process holds the job')
+  }
+}

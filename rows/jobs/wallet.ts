@@ -1,0 +1,179 @@
+/**
+ * Reservations: the worst case of a spend is written down under a lock on the wallet's one row
+ * before anything is signed, so that no limit is passed however many processes pay.
+ */
+import { sql } from 'kysely'
+import { toBytes } from '#store/sql.ts'
+import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
+import { newTimedId } from '../identifiers.ts'
+import type { SpendTerms } from './spends.ts'
+import { type DaySum, moveBudget } from './walletDays.ts'
+
+/** In the smallest unit of quotes, fees included. */
+export interface WalletLimits {
+  readonly jobUnits: bigint
+  /** Per day, UTC. */
+  readonly dayUnits: bigint
+  readonly serviceUnits: bigint
+  readonly payeeUnits: bigint
+}
+
+export type LimitName = 'job' | 'day' | 'service' | 'payee'
+
+export type Reservation =
+  | { readonly kind: 'reserved'; readonly id: string }
+  /** The node has a spend already. */
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'paused' }
+  /** The database is of another history: what it does not know of may be under way. */
+  | { readonly kind: 'frozen' }
+  | { readonly kind: 'limited'; readonly limit: LimitName }
+
+/** Nothing is written unless it is reserved. */
+export async function reserveSpend(
+  app: AppDatabase,
+  terms: SpendTerms,
+  limits: WalletLimits,
+  nowMs: number,
+): Promise<Reservation> {
+  const { jobUnits } = limits
+  try {
+    return await app.transaction().execute(async (transaction) => {
+      const { isPaused, isKnown, day } = await lockWallet(transaction)
+      if (isPaused) return { kind: 'paused' }
+      if (!isKnown) return { kind: 'frozen' }
+      const id = newTimedId('spd', nowMs)
+      if (!(await insertSpend(transaction, id, day, terms))) return { kind: 'taken' }
+      if ((await sumOfJob(transaction, terms.jobId)) > jobUnits) throw new LimitReached('job')
+      const { serviceId, recipient: payee, units } = terms
+      const sums = await moveBudget(transaction, { day, serviceId, payee }, units)
+      const passed = sums.find((sum) => sum.units > limitOf(sum, limits))
+      if (passed) throw new LimitReached(passed.kind === 'all' ? 'day' : passed.kind)
+      return { kind: 'reserved', id }
+    })
+  } catch (error) {
+    if (error instanceof LimitReached) return { kind: 'limited', limit: error.limit }
+    throw error
+  }
+}
+
+/** Undoes the transaction. */
+class LimitReached extends Error {
+  readonly limit: LimitName
+
+  constructor(limit: LimitName) {
+    super(`the limit per ${limit} is reached`)
+    this.limit = limit
+  }
+}
+
+const limitOf = ({ kind }: DaySum, { dayUnits, serviceUnits, payeeUnits }: WalletLimits): bigint =>
+  ({ all: dayUnits, service: serviceUnits, payee: payeeUnits })[kind]
+
+async function insertSpend(
+  transaction: AppDatabase,
+  id: string,
+  day: string,
+  { jobId, nodeId, attempt, serviceId, protocol, chainId, amount, units, ...terms }: SpendTerms,
+): Promise<boolean> {
+  const row = await transaction
+    .insertInto('app.spends')
+    .values({
+      ...{ id, attempt, protocol, amount, units, day },
+      ...{ job_id: jobId, node_id: nodeId, service_id: serviceId, chain_id: chainId },
+      currency: toBytes(terms.currency),
+      recipient: toBytes(terms.recipient),
+      payer: toBytes(terms.payer),
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+async function sumOfJob(transaction: AppDatabase, jobId: string): Promise<bigint> {
+  const { units } = await transaction
+    .selectFrom('app.spends')
+    .select(sql<string>`coalesce(sum(units), 0)`.as('units'))
+    .where('job_id', '=', jobId)
+    .executeTakeFirstOrThrow()
+  return BigInt(units)
+}
+
+const today = sql<string>`to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD')`
+
+/**
+ * Which history of commits this database has. A restored one is of another cluster, and a promoted
+ * one on another timeline: both may lack the newest rows.
+ */
+const history = sql<string>`
+  (SELECT system_identifier FROM pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)`
+
+const lockWallet = (transaction: AppDatabase) =>
+  transaction
+    .selectFrom('app.wallet')
+    .select([
+      sql<boolean>`paused_at IS NOT NULL`.as('isPaused'),
+      sql<boolean>`history = ${history}`.as('isKnown'),
+      today.as('day'),
+    ])
+    .forUpdate()
+    .executeTakeFirstOrThrow()
+
+export interface WalletState {
+  readonly pausedAt: Date | null
+  /** The database is of the history whose spends are known. */
+  readonly isKnown: boolean
+  /** UTC, as 2026-11-26. */
+  readonly day: string
+}
+
+export async function readWallet(app: AppDatabase): Promise<WalletState> {
+  return app
+    .selectFrom('app.wallet')
+    .select(['paused_at as pausedAt', sql<boolean>`history = ${history}`.as('isKnown'), today.as('day')])
+    .executeTakeFirstOrThrow()
+}
+
+/** Every process heeds it from its next reservation on. False where nothing changed. */
+export async function pauseWallet(app: AppDatabase, paused: boolean): Promise<boolean> {
+  const { numUpdatedRows } = await app
+    .updateTable('app.wallet')
+    .set({ paused_at: paused ? databaseNow : null })
+    .where('paused_at', paused ? 'is' : 'is not', null)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+/**
+ * Accepts the database's history once no spend is open, and, where another one was known, no
+ * credential that it may have lost can be spent. True once it is known.
+ * @param validMs the longest that a credential can be spent
+ */
+export async function adoptHistory(app: AppDatabase, validMs: number): Promise<boolean> {
+  return app.transaction().execute(async (transaction) => {
+    const row = await transaction
+      .selectFrom('app.wallet')
+      .select([
+        sql<boolean>`history = ${history}`.as('isKnown'),
+        sql<boolean>`history = ''`.as('isFirst'),
+        sql<boolean>`coalesce(next_history = ${history}, false)`.as('isFrozen'),
+        sql<boolean>`coalesce(next_history = ${history} AND frozen_until <= clock_timestamp(), false)`.as(
+          'isOver',
+        ),
+        sql<boolean>`EXISTS (SELECT FROM app.spends WHERE state IN ('reserved', 'sending'))`.as('isOpen'),
+      ])
+      .forUpdate()
+      .executeTakeFirstOrThrow()
+    if (row.isKnown) return true
+    const mayAdopt = row.isFirst || (row.isOver && !row.isOpen)
+    const adopted = { history, next_history: null, frozen_until: null }
+    const frozen = { next_history: history, frozen_until: fromNow(validMs) }
+    if (mayAdopt || !row.isFrozen)
+      await transaction
+        .updateTable('app.wallet')
+        .set(mayAdopt ? adopted : frozen)
+        .execute()
+    return mayAdopt
+  })
+}

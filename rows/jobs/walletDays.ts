@@ -1,0 +1,69 @@
+/** What left the wallet or may have, by day: the sums that limits are compared with. */
+import { sql } from 'kysely'
+import type { AppDatabase } from '../database.ts'
+
+/** A spend, as limits see it. */
+export interface BudgetPlace {
+  /** UTC, as 2026-11-26. */
+  readonly day: string
+  readonly serviceId: string
+  /** Lowercase address. */
+  readonly payee: string
+}
+
+export type BudgetKind = 'all' | 'service' | 'payee'
+
+export interface DaySum {
+  readonly kind: BudgetKind
+  /** Id of a service or address of a payee; empty for all together. */
+  readonly subject: string
+  readonly units: bigint
+}
+
+/** Adds to the sums, which rows are taken of in one order; what they are then. */
+export async function moveBudget(
+  transaction: AppDatabase,
+  { day, serviceId, payee }: BudgetPlace,
+  units: bigint,
+): Promise<readonly DaySum[]> {
+  const sums: DaySum[] = []
+  const places = [
+    ['all', ''],
+    ['payee', payee],
+    ['service', serviceId],
+  ] as const
+  for (const [kind, subject] of places) {
+    const row = await transaction
+      .insertInto('app.wallet_days')
+      // What is taken away was there, so the row is.
+      .values({ kind, subject, day, units: units > 0n ? units : 0n })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['day', 'kind', 'subject'])
+          .doUpdateSet((row) => ({ units: sql<string>`${row.ref('app.wallet_days.units')} + ${units}` })),
+      )
+      .returning('units')
+      .executeTakeFirstOrThrow()
+    sums.push({ kind, subject, units: BigInt(row.units) })
+  }
+  return sums
+}
+
+/** Sums of the day, the largest first. */
+export async function readDay(app: AppDatabase, day: string): Promise<readonly DaySum[]> {
+  const rows = await app
+    .selectFrom('app.wallet_days')
+    .select(['kind', 'subject', 'units'])
+    .where('day', '=', day)
+    .orderBy('units', 'desc')
+    .execute()
+  return rows.map(({ kind, subject, units }) => ({ kind: kindOf(kind), subject, units: BigInt(units) }))
+}
+
+const kinds: readonly BudgetKind[] = ['all', 'service', 'payee']
+
+function kindOf(text: string): BudgetKind {
+  const kind = kinds.find((known) => known === text)
+  if (!kind) throw new Error(`a sum of a day is of ${text}`)
+  return kind
+}

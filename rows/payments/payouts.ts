@@ -1,0 +1,321 @@
+/**
+ * Money that the service owes and sends. A row is one debt. One process works on it at a time;
+ * `hold` keeps one that was paused past its time from writing. A signed transaction is stored
+ * before it is sent, and the next one is stored only for a row that was put back.
+ */
+import { sql } from 'kysely'
+import { toBytes, toHex } from '#store/sql.ts'
+import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
+import { newTimedId } from '../identifiers.ts'
+import { addEntries } from './ledger.ts'
+
+/**
+ * - `queued`: no transaction of it can be mined;
+ * - `sending`: its last transaction may be mined;
+ * - `paid`: a final block has it.
+ */
+export type PayoutState = 'queued' | 'sending' | 'paid'
+
+/** What is owed: `refunds` and `rewards` are the accounts that hold it. */
+export type PayoutKind = 'refund' | 'reward'
+
+export interface PayoutTerms {
+  readonly kind: PayoutKind
+  /** What it is owed for; each is paid once for each kind. */
+  readonly reference: string
+  readonly chainId: number
+  /** Lowercase address of the token. */
+  readonly currency: string
+  /** In the currency's smallest unit. */
+  readonly amount: bigint
+  /** Lowercase address. */
+  readonly to: string
+}
+
+export interface SignedTransaction {
+  readonly txHash: string
+  /** As it is sent. */
+  readonly raw: string
+  /** Unix seconds; it cannot be mined from then on. */
+  readonly validBeforeSeconds: number
+}
+
+export interface Payout extends PayoutTerms {
+  readonly id: string
+  readonly state: PayoutState
+  /** Transactions that were signed for it. */
+  readonly attempt: number
+  /** Tries that failed since the last that did not. */
+  readonly failures: number
+  /** Why it is not paid yet. */
+  readonly problem: string | null
+  readonly queuedAt: Date
+  readonly paidAt: Date | null
+  /** The last transaction; null where none was signed. */
+  readonly transaction: SignedTransaction | null
+}
+
+/** A row that this process works on. */
+export interface HeldPayout extends Payout {
+  readonly hold: number
+}
+
+/**
+ * Owes the amount from now on, within the caller's transaction, which also books it as owed. False
+ * where it is owed or was paid already.
+ */
+export async function queuePayout(
+  transaction: AppDatabase,
+  { to, ...terms }: PayoutTerms,
+  nowMs: number,
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await transaction
+    .insertInto('app.payouts')
+    .values({
+      id: newTimedId('out', nowMs),
+      kind: terms.kind,
+      reference: terms.reference,
+      chain_id: terms.chainId,
+      currency: toBytes(terms.currency),
+      amount: terms.amount,
+      recipient: toBytes(to),
+    })
+    .onConflict((conflict) => conflict.columns(['kind', 'reference']).doNothing())
+    .executeTakeFirst()
+  return numInsertedOrUpdatedRows === 1n
+}
+
+/** Takes what is due on a chain, the longest first; others that take at the same time get others. */
+export async function takePayouts(
+  app: AppDatabase,
+  chainId: number,
+  limit: number,
+  holdMs: number,
+): Promise<readonly HeldPayout[]> {
+  return app.transaction().execute(async (transaction) => {
+    const due = await transaction
+      .selectFrom('app.payouts')
+      .select('id')
+      .where('state', '<>', 'paid')
+      .where('chain_id', '=', chainId)
+      .where('held_until', '<', databaseNow)
+      .orderBy('held_until')
+      .limit(limit)
+      .forUpdate()
+      .skipLocked()
+      .execute()
+    const ids = due.map(({ id }) => id)
+    if (ids.length === 0) return []
+    await transaction
+      .updateTable('app.payouts')
+      .set((row) => ({ hold: sql<number>`${row.ref('hold')} + 1`, held_until: fromNow(holdMs) }))
+      .where('id', 'in', ids)
+      .execute()
+    const rows = await selected(transaction).where('out.id', 'in', ids).orderBy('out.id').execute()
+    return rows.map(heldOf)
+  })
+}
+
+/** Statements of one budget stand in a line. Any constant does, as long as it is ours alone. */
+const BUDGET_LOCK = 7_414_214_218
+
+/**
+ * Keeps the transaction that will be sent. False where another process has the row now. Nobody else
+ * signs before the caller's transaction ends.
+ */
+export async function keepSigned(
+  transaction: AppDatabase,
+  { id, hold, attempt, chainId }: HeldPayout,
+  { txHash, raw, validBeforeSeconds }: SignedTransaction,
+): Promise<boolean> {
+  const { numUpdatedRows } = await transaction
+    .updateTable('app.payouts')
+    .set({ state: 'sending', attempt: attempt + 1, problem: null })
+    .where('id', '=', id)
+    .where('hold', '=', hold)
+    .where('state', '=', 'queued')
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return false
+  await transaction
+    .insertInto('app.payout_transactions')
+    .values({
+      payout_id: id,
+      attempt: attempt + 1,
+      chain_id: chainId,
+      tx_hash: toBytes(txHash),
+      raw: toBytes(raw),
+      valid_before: new Date(validBeforeSeconds * 1_000),
+    })
+    .execute()
+  return true
+}
+
+const DAY_MS = 24 * 3_600_000
+
+/**
+ * What was signed for within a day in the currency of a payout, for others than itself; each debt
+ * counts once. Locks out others that ask until the transaction ends.
+ */
+export async function sumOfDay(transaction: AppDatabase, { id, chainId, currency }: Payout): Promise<bigint> {
+  await sql`SELECT pg_advisory_xact_lock(${BUDGET_LOCK})`.execute(transaction)
+  const { amount } = await transaction
+    .selectFrom('app.payouts')
+    .select(sql<string>`coalesce(sum(amount), 0)`.as('amount'))
+    .where('currency', '=', Buffer.from(toBytes(currency)))
+    .where('id', '<>', id)
+    .where('id', 'in', (query) =>
+      query
+        .selectFrom('app.payout_transactions')
+        .select('payout_id')
+        .where('chain_id', '=', chainId)
+        .where('signed_at', '>', fromNow(-DAY_MS)),
+    )
+    .executeTakeFirstOrThrow()
+  return BigInt(amount)
+}
+
+/** Looked at again after a while; `problem` says why, and null that all goes its way. */
+export async function letPayoutGo(
+  app: AppDatabase,
+  { id, hold, failures }: HeldPayout,
+  afterMs: number,
+  problem: string | null,
+): Promise<void> {
+  await app
+    .updateTable('app.payouts')
+    .set({ held_until: fromNow(afterMs), problem, failures: problem === null ? 0 : failures + 1 })
+    .where('id', '=', id)
+    .where('hold', '=', hold)
+    .execute()
+}
+
+/** Its transaction can be mined no more and no block has what it pays: another one may be signed. */
+export async function requeuePayout(
+  app: AppDatabase,
+  { id, hold, attempt, failures }: HeldPayout,
+  afterMs: number,
+  problem: string,
+): Promise<void> {
+  await app
+    .updateTable('app.payouts')
+    .set({ state: 'queued', problem, failures: failures + 1, held_until: fromNow(afterMs) })
+    .where('id', '=', id)
+    .where('hold', '=', hold)
+    .where('attempt', '=', attempt)
+    .where('state', '=', 'sending')
+    .execute()
+}
+
+/** What a final block says of a payout. */
+export interface PaidBy {
+  readonly blockNumber: number
+  /** What the chain took for it, in the smallest unit of `feeCurrency`. */
+  readonly fee: bigint
+  /** Lowercase address. */
+  readonly feeCurrency: string
+}
+
+/**
+ * Paid, with its entries, in one transaction. False where it was paid already: whoever knows it may
+ * say so, held or not.
+ */
+export async function finishPayout(
+  app: AppDatabase,
+  { id, kind, chainId, currency, amount, to }: Payout,
+  { blockNumber, fee, feeCurrency }: PaidBy,
+): Promise<boolean> {
+  return app.transaction().execute(async (transaction) => {
+    const { numUpdatedRows } = await transaction
+      .updateTable('app.payouts')
+      .set({ state: 'paid', paid_at: databaseNow, block_number: blockNumber, problem: null, failures: 0 })
+      .where('id', '=', id)
+      .where('state', '=', 'sending')
+      .executeTakeFirst()
+    if (numUpdatedRows === 0n) return false
+    await addEntries(transaction, id, [
+      { account: `${kind}s`, chainId, currency, amount: -amount },
+      { account: `payer:${to}`, chainId, currency, amount },
+      ...(fee > 0n
+        ? [
+            { account: 'costs:fees', chainId, currency: feeCurrency, amount: -fee },
+            { account: 'chain', chainId, currency: feeCurrency, amount: fee },
+          ]
+        : []),
+    ])
+    return true
+  })
+}
+
+/** The newest first. */
+export async function listPayouts(app: AppDatabase, limit: number): Promise<readonly Payout[]> {
+  const rows = await selected(app).orderBy('out.id', 'desc').limit(limit).execute()
+  return rows.map(payoutOf)
+}
+
+/** What is owed for something; null where nothing is. */
+export async function findPayout(
+  app: AppDatabase,
+  kind: PayoutKind,
+  reference: string,
+): Promise<Payout | null> {
+  const row = await selected(app)
+    .where('out.kind', '=', kind)
+    .where('out.reference', '=', reference)
+    .executeTakeFirst()
+  return row ? payoutOf(row) : null
+}
+
+const selected = (app: AppDatabase) =>
+  app
+    .selectFrom('app.payouts as out')
+    .leftJoin('app.payout_transactions as sent', (join) =>
+      join.onRef('sent.payout_id', '=', 'out.id').onRef('sent.attempt', '=', 'out.attempt'),
+    )
+    .select([
+      ...(['out.id', 'out.kind', 'out.reference', 'out.chain_id', 'out.currency', 'out.amount'] as const),
+      ...(['out.recipient', 'out.state', 'out.attempt', 'out.failures', 'out.problem', 'out.hold'] as const),
+      ...(['out.queued_at', 'out.paid_at', 'sent.tx_hash', 'sent.raw', 'sent.valid_before'] as const),
+    ])
+
+type PayoutRow = Awaited<ReturnType<ReturnType<typeof selected>['executeTakeFirstOrThrow']>>
+
+const payoutOf = (row: PayoutRow): Payout => ({
+  id: row.id,
+  kind: kindOf(row.kind),
+  reference: row.reference,
+  chainId: row.chain_id,
+  currency: toHex(row.currency),
+  amount: BigInt(row.amount),
+  to: toHex(row.recipient),
+  state: stateOf(row.state),
+  attempt: row.attempt,
+  failures: row.failures,
+  problem: row.problem,
+  queuedAt: row.queued_at,
+  paidAt: row.paid_at,
+  transaction:
+    row.tx_hash && row.raw && row.valid_before
+      ? {
+          txHash: toHex(row.tx_hash),
+          raw: toHex(row.raw),
+          validBeforeSeconds: Math.floor(row.valid_before.getTime() / 1_000),
+        }
+      : null,
+})
+
+const heldOf = (row: PayoutRow): HeldPayout => ({ ...payoutOf(row), hold: row.hold })
+
+const states: readonly PayoutState[] = ['queued', 'sending', 'paid']
+const kinds: readonly PayoutKind[] = ['refund', 'reward']
+
+function stateOf(text: string): PayoutState {
+  const state = states.find((known) => known === text)
+  if (!state) throw new Error(`a payout has the state ${text}`)
+  return state
+}
+
+function kindOf(text: string): PayoutKind {
+  const kind = kinds.find((known) => known === text)
+  if (!kind) throw new Error(`a payout is of the kind ${text}`)
+  return kind
+}

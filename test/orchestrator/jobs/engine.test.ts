@@ -1,0 +1,268 @@
+// Goal: a job runs in stages, values flow, no call is paid for twice, and its books sum to zero.
+// Method: the real database; sellers are functions, so that each misbehaves as it is told.
+import { expect, onTestFinished, test } from 'vitest'
+import type { JobOrder } from '#orchestrator/job/createJob.ts'
+import { Jobs } from '#orchestrator/job/Jobs.ts'
+import { readBalances } from '#rows/payments/ledger.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
+import { CommitBell } from '#store/ledger/commits.ts'
+import { silentLogger } from '#telemetry.ts'
+import { openAppStore } from '../../support/appStore.ts'
+import { node, orderOf, place } from './support/jobOrder.ts'
+import { inputOf, polledAnswer, type Sale, ScriptedSellers, sold } from './support/scriptedSellers.ts'
+
+const { app } = await openAppStore()
+
+function open(sales: Readonly<Record<string, Sale>>) {
+  const sellers = new ScriptedSellers(sales)
+  const [due, changed] = [new CommitBell(), new CommitBell()]
+  const runtime = systemRuntime()
+  const { buyer, egress, endpointOf } = sellers
+  const jobs = new Jobs({ app, buyer, egress, endpointOf, due, changed, runtime, log: silentLogger })
+  const end = new AbortController()
+  const running = jobs.run(end.signal)
+  onTestFinished(async () => {
+    end.abort()
+    await running
+  })
+  const ended = async (jobId: string) => {
+    for (;;) {
+      const { rings } = changed
+      const job = await app
+        .selectFrom('app.jobs')
+        .selectAll()
+        .where('id', '=', jobId)
+        .executeTakeFirstOrThrow()
+      if (job.ended_at) return job
+      await changed.wait(runtime.clock, 1_000, end.signal, rings)
+    }
+  }
+  return {
+    sellers,
+    run: async (order: JobOrder) => {
+      const jobId = await place(app, order)
+      due.ring()
+      const job = await ended(jobId)
+      const nodes = await app.selectFrom('app.job_nodes').selectAll().where('job_id', '=', jobId).execute()
+      return { job, nodes: new Map(nodes.map((each) => [each.node_id, each])) }
+    },
+  }
+}
+
+const refundsTo = async (paymentId: string | null) =>
+  app
+    .selectFrom('app.payouts')
+    .select(['amount', 'kind'])
+    .where('reference', '=', paymentId ?? '')
+    .execute()
+
+const echo: Sale = { answer: (purchase) => sold(purchase, { got: inputOf(purchase) }) }
+
+test('five nodes in three stages, with values that flow from one to the next', async () => {
+  const { run, sellers } = open({
+    '/list': {
+      answer: (purchase) => sold(purchase, { items: [{ n: 'x' }, { n: 'y' }], word: 'hello' }, 400n),
+    },
+    '/other': echo,
+    '/one': echo,
+    '/two': echo,
+    '/last': echo,
+  })
+  const names = { $map: { from: 'flow://list/output#/items', path: '/n' } }
+  const { job, nodes } = await run(
+    orderOf({
+      nodes: [
+        node('last', {
+          input: { all: ['flow://one/output#/got/names', 'flow://two/output'] },
+          dependsOn: ['one', 'two'],
+        }),
+        node('list'),
+        node('other'),
+        node('one', { input: { names }, dependsOn: ['list'] }),
+        node('two', {
+          input: { $concat: ['so ', 'flow://list/output#/word'] },
+          dependsOn: ['list', 'other'],
+        }),
+      ],
+    }),
+  )
+  expect(job).toMatchObject({ state: 'succeeded', charged_units: '5250', committed_units: '4620' })
+  expect(nodes.get('last')?.output).toBe('{"got":{"all":[["x","y"],{"got":"so hello"}]}}')
+  expect(sellers.calls.map(({ nodeId }) => nodeId).toSorted()).toEqual([
+    'last',
+    'list',
+    'one',
+    'other',
+    'two',
+  ])
+  expect(await refundsTo(job.payment_id)).toEqual([{ kind: 'refund', amount: '630' }])
+})
+
+test('a node that fails takes along what depends on it, and the rest runs', async () => {
+  const { run } = open({
+    '/bad': { answer: (purchase) => sold(purchase, { error: 'no' }, 1_000n, 500) },
+    '/free': {
+      answer: (purchase) => ({ kind: 'refused', code: 'price_exceeded', message: `asks ${purchase.nodeId}` }),
+    },
+    '/good': echo,
+    '/after': echo,
+    '/later': echo,
+  })
+  const { job, nodes } = await run(
+    orderOf({
+      nodes: [
+        ...[node('bad'), node('free'), node('good')],
+        node('after', { dependsOn: ['bad', 'good'] }),
+        node('later', { dependsOn: ['after'] }),
+      ],
+    }),
+  )
+  const states = Object.fromEntries(
+    [...nodes].map(([id, { state, error_code: code }]) => [id, code ?? state]),
+  )
+  expect(states).toEqual({
+    ...{ bad: 'seller_failed', free: 'price_exceeded', good: 'succeeded' },
+    ...{ after: 'dependency_failed', later: 'dependency_failed' },
+  })
+  // What was paid and not delivered is a cost of the job.
+  expect(job).toMatchObject({ state: 'partially_succeeded', committed_units: '2100' })
+  expect(await refundsTo(job.payment_id)).toEqual([{ kind: 'refund', amount: '3150' }])
+})
+
+test('nothing that worked is a failed job, whose payer gets everything back', async () => {
+  const { run } = open({
+    '/a': { answer: () => ({ kind: 'refused', code: 'budget_exceeded', message: 'no' }) },
+  })
+  const { job } = await run(orderOf({ nodes: [node('a')] }))
+  expect(job).toMatchObject({ state: 'failed', committed_units: '0', committed_amount: '0' })
+  expect(await refundsTo(job.payment_id)).toEqual([{ kind: 'refund', amount: '1050' }])
+})
+
+test('an outcome that is not known is asked for as the same purchase; what paid nothing is another', async () => {
+  const { run, sellers } = open({
+    '/slow': {
+      answer: (purchase, times) =>
+        times < 3 ? { kind: 'unknown', retryAfterMs: 10 } : sold(purchase, { times }),
+    },
+    '/down': {
+      answer: (purchase, times) =>
+        times < 2 ? { kind: 'refused', code: 'unreachable', message: 'is away' } : sold(purchase, { times }),
+    },
+  })
+  const { job } = await run(orderOf({ nodes: [node('slow'), node('down')] }))
+  expect(job.state).toBe('succeeded')
+  const attempts = (id: string) =>
+    sellers.calls.filter(({ nodeId }) => nodeId === id).map(({ attempt }) => attempt)
+  expect(attempts('slow')).toEqual([1, 1, 1])
+  expect(attempts('down')).toEqual([1, 2])
+  const rows = await app
+    .selectFrom('app.job_attempts')
+    .select(['node_id', 'attempt', 'outcome'])
+    .where('job_id', '=', job.id)
+    .orderBy('node_id')
+    .orderBy('attempt')
+    .execute()
+  expect(rows).toEqual([
+    { node_id: 'down', attempt: 1, outcome: 'refused' },
+    { node_id: 'down', attempt: 2, outcome: 'answered' },
+    { node_id: 'slow', attempt: 1, outcome: 'answered' },
+  ])
+})
+
+const completion = {
+  ...{ method: 'GET', path: '/works/:id', idPointer: '/id', statusPointer: '/status' },
+  ...{ successStatuses: ['done'], failureStatuses: ['failed'], maxAttempts: 3, pollIntervalSeconds: 1 },
+} satisfies Sale['completion']
+
+test('a service that works on is asked until it is done, and never paid for that', async () => {
+  const { run, sellers } = open({
+    '/begin': {
+      answer: (purchase) => sold(purchase, { id: 'w1', status: 'pending' }, 1_000n, 202),
+      completion,
+      polls: [polledAnswer({ status: 'pending' }), polledAnswer({ status: 'done', text: 'ready' })],
+    },
+    '/next': echo,
+  })
+  const next = node('next', { input: { t: 'flow://begin/output#/text' }, dependsOn: ['begin'] })
+  const { job, nodes } = await run(orderOf({ nodes: [node('begin'), next] }))
+  expect(job.state).toBe('succeeded')
+  expect(nodes.get('next')?.output).toBe('{"got":{"t":"ready"}}')
+  expect(nodes.get('begin')).toMatchObject({ polls: 2, poll_path: '/works/w1' })
+  expect(sellers.calls).toHaveLength(2)
+})
+
+test('a service that asks for money at a poll, or is never done, has failed', async () => {
+  const { run } = open({
+    '/greedy': {
+      answer: (p) => sold(p, { id: 'w1', status: 'pending' }),
+      completion,
+      polls: [polledAnswer({}, 402)],
+    },
+    '/idle': {
+      answer: (purchase) => sold(purchase, { id: 'w2', status: 'pending' }),
+      completion: { ...completion, path: '/idle-works/:id', maxAttempts: 1 },
+      polls: [polledAnswer({ status: 'pending' })],
+    },
+    '/lying': { answer: (purchase) => sold(purchase, { status: 'pending' }), completion },
+  })
+  const { job, nodes } = await run(orderOf({ nodes: [node('greedy'), node('idle'), node('lying')] }))
+  const codes = Object.fromEntries([...nodes].map(([id, { error_code: code }]) => [id, code]))
+  expect(codes).toEqual({
+    greedy: 'completion_unpayable',
+    idle: 'completion_timeout',
+    lying: 'completion_unreadable',
+  })
+  expect(job).toMatchObject({ state: 'failed', committed_units: '3150' })
+  expect(await refundsTo(job.payment_id)).toEqual([])
+})
+
+test('an output without what the next one takes from it ends that one, unpaid', async () => {
+  const { run, sellers } = open({ '/a': echo, '/b': echo })
+  const b = node('b', { input: { x: 'flow://a/output#/absent' }, dependsOn: ['a'] })
+  const { job, nodes } = await run(orderOf({ nodes: [node('a'), b] }))
+  expect(nodes.get('b')).toMatchObject({ state: 'failed', error_code: 'input_unresolved' })
+  expect(job).toMatchObject({ state: 'partially_succeeded', committed_units: '1050' })
+  expect(sellers.calls).toHaveLength(1)
+})
+
+test('eight calls of a job are under way at a time, and a hundred in a line run in order', async () => {
+  let [underWay, most] = [0, 0]
+  const wide: Sale = {
+    answer: async (purchase) => {
+      underWay++
+      most = Math.max(most, underWay)
+      await new Promise((resolve) => setImmediate(resolve))
+      underWay--
+      return sold(purchase, {})
+    },
+  }
+  const { run, sellers } = open({ '/w': wide, '/l': echo })
+  const plain = await run(
+    orderOf({ nodes: Array.from({ length: 30 }, (_, i) => node(`n${i}`, { path: '/w' })) }),
+  )
+  expect(plain.job.state).toBe('succeeded')
+  expect(most).toBe(8)
+  const line = Array.from({ length: 100 }, (_, i) =>
+    node(`l${i}`, { path: '/l', dependsOn: i === 0 ? [] : [`l${i - 1}`] }),
+  )
+  const { job } = await run(orderOf({ nodes: line.toReversed() }))
+  expect(job.state).toBe('succeeded')
+  expect(sellers.calls.slice(30).map(({ nodeId }) => nodeId)).toEqual(line.map(({ id }) => id))
+})
+
+test('a free plan ends without books', async () => {
+  const { run } = open({ '/a': { answer: (purchase) => sold(purchase, {}, 0n) } })
+  const { job } = await run(orderOf({ nodes: [node('a')] }, { a: 0 }))
+  expect(job).toMatchObject({
+    state: 'succeeded',
+    charged_amount: null,
+    committed_units: '0',
+    committed_amount: null,
+  })
+})
+
+test('all books together sum to zero, and nothing lies in escrow for jobs that have ended', async () => {
+  const balances = await readBalances(app)
+  expect(balances.reduce((sum, { amount }) => sum + amount, 0n)).toBe(0n)
+  expect(balances.find(({ account }) => account === 'escrow:jobs')?.amount ?? 0n).toBe(0n)
+})

@@ -1,0 +1,50 @@
+// Goal: a call of a seller is paid for once, by what was quoted and to whom the catalog names (PAY-08).
+// Method: the shipped sellers, which check real payments, and sellers that lie, on a dev chain.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { DevRpc } from '#local/devchain/devRpc.ts'
+import { type DemoSellers, startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
+import { readSpendsOf } from '#rows/jobs/spends.ts'
+import { accountOf, balanceOf, PATH_USD } from '../../payments/support/shop.ts'
+import { openAppStore } from '../../support/appStore.ts'
+import { startTestDevChain } from '../../support/devchain.ts'
+import { openWallet, purchaseOf, type TestWallet } from '../support/wallet.ts'
+
+const { app } = await openAppStore()
+let chain: Awaited<ReturnType<typeof startTestDevChain>>
+let demo: DemoSellers
+let wallet: TestWallet
+const { signal } = new AbortController()
+beforeAll(async () => {
+  chain = await startTestDevChain(1337)
+  await new DevRpc(chain.rpcUrl).call('evm_setIntervalMining', 1)
+  demo = await startDemoSellers(chain)
+  wallet = await openWallet({ app, chain, account: accountOf(1), origins: [demo.origin] })
+})
+afterAll(async () => {
+  await demo?.close()
+  await chain?.remove()
+})
+
+test('a paid call is answered, and costs its price', async () => {
+  const { spender, account } = wallet
+  const purchase = purchaseOf(`${demo.origin}/demo-moody/echo`, { body: '{"message":"hello"}' })
+  const before = await balanceOf(chain.rpcUrl, PATH_USD, account.address)
+  const bought = await spender.buy(purchase, signal)
+  expect(bought).toMatchObject({ kind: 'answered', status: 200, paid: { amount: 1_000n, units: 1_000n } })
+  expect(await balanceOf(chain.rpcUrl, PATH_USD, account.address)).toBe(before - 1_000n)
+  const [spend] = await readSpendsOf(app, purchase.jobId)
+  expect(spend).toMatchObject({ state: 'settled', credential: null, tries: 1 })
+  // A job that died before it had the answer asks again.
+  expect(await spender.buy(purchase, signal)).toEqual(bought)
+  expect(await balanceOf(chain.rpcUrl, PATH_USD, account.address)).toBe(before - 1_000n)
+})
+
+test('36 calls at once are 36 payments', async () => {
+  const { spender, account } = wallet
+  const before = await balanceOf(chain.rpcUrl, PATH_USD, account.address)
+  const bought = await Promise.all(
+    Array.from({ length: 36 }, () => spender.buy(purchaseOf(`${demo.origin}/demo-moody/echo`), signal)),
+  )
+  expect(bought.map(({ kind }) => kind)).toEqual(Array(36).fill('answered'))
+  expect(await balanceOf(chain.rpcUrl, PATH_USD, account.address)).toBe(before - 36_000n)
+})

@@ -1,0 +1,76 @@
+/** A wallet on a dev chain, with its rows in a database of the test's own. */
+import { randomBytes } from 'node:crypto'
+import { http, toHex } from 'viem'
+import { type LocalAccount, privateKeyToAccount } from 'viem/accounts'
+import { Egress } from '#egress/egress.ts'
+import type { Purchase } from '#orchestrator/pay/buyer.ts'
+import { besideDevChain, parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
+import { TempoCharge } from '#orchestrator/pay/protocols/tempoCharge.ts'
+import { Spender, type SpenderOptions } from '#orchestrator/pay/Spender.ts'
+import { SpendReconciler } from '#orchestrator/pay/SpendReconciler.ts'
+import type { AppDatabase } from '#rows/database.ts'
+import { adoptHistory, type WalletLimits } from '#rows/jobs/wallet.ts'
+import { sealerOf } from '#rows/sealing.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
+import { silentLogger } from '#telemetry.ts'
+
+const { clock } = systemRuntime()
+
+/** More than any test spends. */
+export const ample: WalletLimits = {
+  jobUnits: 10n ** 12n,
+  dayUnits: 10n ** 12n,
+  serviceUnits: 10n ** 12n,
+  payeeUnits: 10n ** 12n,
+}
+
+export interface TestWallet {
+  readonly account: LocalAccount
+  readonly spender: Spender
+  readonly reconciler: SpendReconciler
+  readonly options: SpenderOptions
+}
+
+interface WalletGiven extends Partial<SpenderOptions> {
+  readonly app: AppDatabase
+  readonly chain: { readonly rpcUrl: string; readonly chainId: number }
+  readonly account?: LocalAccount
+  /** Origins that may be called. */
+  readonly origins: readonly string[]
+}
+
+export async function openWallet({ chain, origins, ...given }: WalletGiven): Promise<TestWallet> {
+  const { app, account = privateKeyToAccount(toHex(randomBytes(32))) } = given
+  const chains = [{ chainId: chain.chainId, endpoints: [http(chain.rpcUrl, { retryCount: 0 })] }]
+  await adoptHistory(app, 0)
+  const options: SpenderOptions = {
+    egress: new Egress({ isLocalOrigin: (origin) => origins.includes(origin) }),
+    paying: [new TempoCharge({ account, chains, clock })],
+    sealer: sealerOf([randomBytes(32)]),
+    limits: ample,
+    terms: besideDevChain(quoteTerms('1', parTokensDefault), chain.chainId),
+    ...{ clock, log: silentLogger, failpoint: () => {} },
+    ...given,
+  }
+  return { account, options, spender: new Spender(options), reconciler: new SpendReconciler(options) }
+}
+
+let jobs = 0
+
+/** A purchase of a dollar at most, of a job of its own. */
+export const purchaseOf = (url: string, more: Partial<Purchase> = {}): Purchase => ({
+  jobId: `job-${++jobs}`,
+  nodeId: 'node',
+  attempt: 1,
+  serviceId: 'some-service',
+  method: 'POST',
+  url,
+  headers: { 'content-type': 'application/json' },
+  body: '{}',
+  idempotencyKey: `key-${jobs}`,
+  unitsMax: 1_000_000n,
+  recipientPolicy: { mode: 'origin' },
+  bytesMax: 64 * 1_024,
+  deadlineMs: clock.now() + 60_000,
+  ...more,
+})

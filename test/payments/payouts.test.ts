@@ -1,0 +1,191 @@
+// Goal: what the service owes is paid once, by exactly its amount, whatever answers are lost; books
+// move with it.
+// Method: queued payouts over Postgres and a dev chain, through nodes that lose answers.
+import { http } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { DevRpc } from '#local/devchain/devRpc.ts'
+import { type Ask, askOf } from '#payments/chain/lookFor.ts'
+import { PayoutChain } from '#payments/payouts/PayoutChain.ts'
+import { Payouts } from '#payments/payouts/Payouts.ts'
+import { readBalances } from '#rows/payments/ledger.ts'
+import { pause, resume } from '#rows/payments/pauses.ts'
+import { findPayout, queuePayout } from '#rows/payments/payouts.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
+import { silentLogger } from '#telemetry.ts'
+import { openAppStore } from '../support/appStore.ts'
+import { startTestDevChain } from '../support/devchain.ts'
+import { accountOf, balanceOf, keyOf, PATH_USD } from './support/shop.ts'
+
+const chainId = 1337
+const AMOUNT = 500n
+const { app } = await openAppStore()
+let chain: Awaited<ReturnType<typeof startTestDevChain>>
+let rpc: DevRpc
+let receivers = 60
+let to: `0x${string}`
+beforeAll(async () => {
+  chain = await startTestDevChain(chainId)
+  rpc = new DevRpc(chain.rpcUrl)
+  await rpc.call('evm_setIntervalMining', 1)
+})
+afterAll(() => chain?.remove())
+beforeEach(() => {
+  const { address } = accountOf(receivers++)
+  to = `0x${address.slice(2).toLowerCase()}`
+})
+
+const account = privateKeyToAccount(keyOf(accountOf(3)))
+const node = (): Ask => askOf(http(chain.rpcUrl))
+interface Opened {
+  readonly nodes?: readonly Ask[]
+  readonly budget?: bigint
+}
+const open = ({ nodes = [node()], budget = 1_000_000n }: Opened = {}): Payouts =>
+  new Payouts({
+    app,
+    chain: new PayoutChain({
+      ...{ chainId, account, nodes, feeTokens: [PATH_USD] },
+      clock: systemRuntime().clock,
+    }),
+    budgetOf: (currency) => (currency === PATH_USD ? budget : null),
+    runtime: systemRuntime(),
+    log: silentLogger,
+  })
+
+const queue = (reference: string, amount = AMOUNT) =>
+  app
+    .transaction()
+    .execute((transaction) =>
+      queuePayout(
+        transaction,
+        { kind: 'refund', reference, chainId, currency: PATH_USD, amount, to },
+        Date.now(),
+      ),
+    )
+const stateOf = async (reference: string) => (await findPayout(app, 'refund', reference))?.state
+const problemOf = async (reference: string) => (await findPayout(app, 'refund', reference))?.problem
+const received = () => balanceOf(chain.rpcUrl, PATH_USD, to)
+/** What waits for its next try is due at once. */
+const turn = async (payouts: Payouts) => {
+  await app
+    .updateTable('app.payouts')
+    .set({ held_until: new Date(0) })
+    .execute()
+  await payouts.turn()
+}
+const untilPaid = (payouts: Payouts, reference: string) =>
+  expect
+    .poll(async () => {
+      await turn(payouts)
+      return stateOf(reference)
+    })
+    .toBe('paid')
+/** Past the validity of what was signed, and final. */
+const passTime = () => rpc.call('anvil_mine', '0x80', '0x1')
+
+describe('a debt', () => {
+  test('is paid once, when its block is final, with its entries', async () => {
+    expect([await queue('once'), await queue('once')]).toEqual([true, false])
+    const payouts = open()
+    await turn(payouts)
+    expect(await stateOf('once')).toBe('sending')
+    await untilPaid(payouts, 'once')
+    expect(await received()).toBe(AMOUNT)
+    await turn(payouts)
+    expect(await queue('once')).toBe(false)
+    expect(await received()).toBe(AMOUNT)
+    const entries = await readBalances(app)
+    expect(entries).toContainEqual({ account: `payer:${to}`, chainId, currency: PATH_USD, amount: AMOUNT })
+    // The chain took a fee, from the same account.
+    const fees = entries.filter(({ account: name }) => name === 'chain' || name === 'costs:fees')
+    expect(fees.map(({ amount }) => amount > 0n)).toEqual([true, false])
+    expect(entries.reduce((sum, { amount }) => sum + amount, 0n)).toBe(0n)
+  })
+
+  test('of many at once, by two processes, is paid once each', async () => {
+    const references = Array.from({ length: 24 }, (_, index) => `many ${index}`)
+    for (const reference of references) await queue(reference)
+    const both = [open(), open()]
+    await Promise.all(both.map((payouts) => payouts.turn()))
+    for (const reference of references) await untilPaid(open(), reference)
+    expect(await received()).toBe(AMOUNT * 24n)
+  })
+})
+
+describe('an answer that is lost', () => {
+  test('sends the same bytes again, and nothing twice', async () => {
+    const sent: unknown[] = []
+    const deaf: Ask = async (method, params) => {
+      if (method !== 'eth_sendRawTransaction') return node()(method, params)
+      sent.push(params[0])
+      await node()(method, params)
+      throw new Error('the connection was cut')
+    }
+    // As if it had not looked yet.
+    const blind: Ask = async (method, params) =>
+      method === 'eth_getTransactionReceipt' ? null : deaf(method, params)
+    await queue('deaf')
+    for (const _ of [1, 2, 3]) await turn(open({ nodes: [blind] }))
+    expect(sent).toHaveLength(3)
+    expect(new Set(sent).size).toBe(1)
+    await untilPaid(open({ nodes: [deaf] }), 'deaf')
+    expect([await received(), (await findPayout(app, 'refund', 'deaf'))?.attempt]).toEqual([AMOUNT, 1])
+  })
+
+  test('of what never arrived is signed anew once no block can have it', async () => {
+    const lost: Ask = (method, params) =>
+      method === 'eth_sendRawTransaction' ? Promise.reject(new Error('cut')) : node()(method, params)
+    await queue('lost')
+    await turn(open({ nodes: [lost] }))
+    await turn(open({ nodes: [lost] }))
+    expect(await findPayout(app, 'refund', 'lost')).toMatchObject({ state: 'sending', attempt: 1 })
+    await passTime()
+    const payouts = open()
+    await untilPaid(payouts, 'lost')
+    expect([await received(), (await findPayout(app, 'refund', 'lost'))?.attempt]).toEqual([AMOUNT, 2])
+  })
+
+  test('is not taken for absence where a node lags or is away', async () => {
+    await queue('lagging')
+    await turn(open())
+    await passTime()
+    const lagging: Ask = async (method, params) =>
+      method === 'eth_getTransactionReceipt' ? null : node()(method, params)
+    const away: Ask = () => Promise.reject(new Error('away'))
+    for (const nodes of [[lagging, node()], [lagging, away], [away]]) await turn(open({ nodes }))
+    expect(await findPayout(app, 'refund', 'lagging')).toMatchObject({ state: 'sending', attempt: 1 })
+    await untilPaid(open({ nodes: [away, node()] }), 'lagging')
+    expect(await received()).toBe(AMOUNT)
+  })
+})
+
+describe('a debt waits, and says why', () => {
+  test('beyond the budget of the day', async () => {
+    await queue('dear', 1_000_000n)
+    await turn(open())
+    expect([await stateOf('dear'), await problemOf('dear')]).toEqual([
+      'queued',
+      expect.stringMatching(/budget/),
+    ])
+    await untilPaid(open({ budget: 10_000_000n }), 'dear')
+  })
+
+  test('while payouts are paused', async () => {
+    await queue('paused')
+    await pause(app, 'payouts', 'a look at the books')
+    await turn(open({ budget: 10_000_000n }))
+    expect(await problemOf('paused')).toBe('payouts are paused: a look at the books')
+    expect([await resume(app, 'payouts'), await resume(app, 'payouts')]).toEqual([true, false])
+    await untilPaid(open({ budget: 10_000_000n }), 'paused')
+  })
+
+  test('while the account has not enough', async () => {
+    await queue('poor', 10n ** 20n)
+    await turn(open({ budget: 10n ** 30n }))
+    expect([await stateOf('poor'), await problemOf('poor')]).toEqual([
+      'queued',
+      expect.stringMatching(/token would not move it/),
+    ])
+  })
+})
