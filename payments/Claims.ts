@@ -2,13 +2,12 @@
 import { timingSafeEqual } from 'node:crypto'
 import { ApiError } from '#http/errors.ts'
 import type { AppDatabase } from '#rows/database.ts'
+import { findNamedPayment, forgetName } from '#rows/payments/namedPayments.ts'
 import {
   type Alongside,
   type CheckedPayment,
   claimPayment,
-  findNamedPayment,
   findPayment,
-  forgetName,
   type Payment,
   type PaymentTerms,
   releaseClaim,

@@ -134,56 +134,6 @@ export async function findPayment(
   return row ? paymentOf(row) : null
 }
 
-/** The payment that the payer named so. */
-export async function findNamedPayment(
-  app: AppDatabase,
-  payer: string,
-  reference: string,
-): Promise<Payment | null> {
-  const row = await app
-    .selectFrom('app.payments')
-    .select(columns)
-    .where('payer', '=', Buffer.from(toBytes(payer)))
-    .where('reference', '=', reference)
-    .executeTakeFirst()
-  return row ? paymentOf(row) : null
-}
-
-/** The payer may name another one so, where this one has failed. */
-export async function forgetName(app: AppDatabase, id: string): Promise<void> {
-  await app
-    .updateTable('app.payments')
-    .set({ reference: null })
-    .where('id', '=', id)
-    .where('state', '=', 'failed')
-    .execute()
-}
-
-/** What is known of its transaction while its outcome is not. */
-export async function noteTransaction(
-  app: AppDatabase,
-  credentialDigest: Uint8Array,
-  txHash: string,
-): Promise<void> {
-  await app
-    .updateTable('app.payments')
-    .set({ tx_hash: toBytes(txHash) })
-    .where('credential_digest', '=', Buffer.from(credentialDigest))
-    .where('state', '=', 'sending')
-    .execute()
-}
-
-/** What `noteTransaction` told. */
-export async function findNoted(app: AppDatabase, credentialDigest: Uint8Array): Promise<string | null> {
-  const row = await app
-    .selectFrom('app.payments')
-    .select('tx_hash')
-    .where('credential_digest', '=', Buffer.from(credentialDigest))
-    .where('state', '=', 'sending')
-    .executeTakeFirst()
-  return row?.tx_hash ? toHex(row.tx_hash) : null
-}
-
 /** An answer that was paid for and lost is given again for so long. */
 const ANSWERED_WITHIN_MS = 24 * 3_600_000
 /** One that was named is, so often. */
@@ -353,7 +303,8 @@ export async function sumSettled(app: AppDatabase): Promise<readonly Entry[]> {
 const ofHolder = (app: AppDatabase, { id, attempt }: HeldPayment) =>
   app.updateTable('app.payments').where('id', '=', id).where('attempt', '=', attempt)
 
-const columns = [
+/** What `paymentOf` reads. */
+export const columns = [
   'id',
   'identity',
   'request_digest',
@@ -399,7 +350,7 @@ interface PaymentRow {
   readonly answered_at: Date | null
 }
 
-const paymentOf = (row: PaymentRow): Payment => ({
+export const paymentOf = (row: PaymentRow): Payment => ({
   id: row.id,
   identity: row.identity,
   requestDigest: row.request_digest,

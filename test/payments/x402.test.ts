@@ -137,7 +137,6 @@ describe('a read past the quota', () => {
   })
 })
 
-/** Of a new payer. */
 const credentialFor = async (path: string, init?: RequestInit): Promise<string> =>
   x402Payer(await chain.payer()).credentialFor(`${shop.origin}${path}`, init)
 

@@ -1,4 +1,4 @@
-/** Who checks authorizations and brings them to the chain: this program itself, or a service. */
+/** The side that checks authorizations and brings them to the chain: this program, or a service. */
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types'
 
 export interface Facilitator {

@@ -31,7 +31,7 @@ export class RemoteFacilitator implements Facilitator {
     return typeof invalidReason === 'string' ? invalidReason : 'invalid'
   }
 
-  /** Whatever it answers, it may have sent the authorization, or send it still (202, `settlement_pending`). */
+  /** No answer says that it has not sent the authorization, or will not (202, `settlement_pending`). */
   async settle(payload: PaymentPayload, requirements: PaymentRequirements) {
     const { told } = await this.#post('settle', payload, requirements)
     const { transaction } = told

@@ -1,7 +1,7 @@
 /** The library's store of transactions whose outcome is not known: the payments' own rows. */
 import type { PendingSettlementStore } from '@x402/core/facilitator'
 import type { AppDatabase } from '#rows/database.ts'
-import { findNoted, noteTransaction } from '#rows/payments/payments.ts'
+import { findNoted, noteTransaction } from '#rows/payments/namedPayments.ts'
 import { signatureDigest } from './authorization.ts'
 
 /** Keys are signatures, which are stored nowhere. */
