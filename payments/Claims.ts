@@ -103,7 +103,9 @@ export class Claims {
       if (found.state === 'failed') return found
       const taken = await takePayment(app, found.id, HOLD_MS)
       if (taken) return taken
-      if (found.state === 'settled' && !found.isHeld) throw new ApiError('payment_used')
+      // Unless another has just taken it, nothing is left to take.
+      const isFree = !found.isHeld && !(await find())?.isHeld
+      if (found.state === 'settled' && isFree) throw new ApiError('payment_used')
       if (!(await held.released(found.identity))) break
     }
     throw settlementPending()

@@ -190,14 +190,19 @@ export class Payments {
         await releaseClaim(app, payment)
         continue
       }
-      const method = methods.find(({ name }) => name === payment.method)
-      const outcome = (await method?.outcome(payment)) ?? { kind: 'unknown' }
+      const outcome = await this.outcome(payment)
       await this.#keep(payment, outcome)
       if (outcome.kind === 'unknown') await letGo(app, payment, RECONCILE_MS)
       // Its answer waits for its payer.
       else await letGo(app, payment)
       log.info({ payment: id, outcome: outcome.kind }, 'a payment was looked for on the chain')
     }
+  }
+
+  /** What its method says of a payment. */
+  async outcome(payment: Payment): Promise<Outcome> {
+    const method = this.#options.methods.find(({ name }) => name === payment.method)
+    return (await method?.outcome(payment)) ?? { kind: 'unknown' }
   }
 
   #priceOf(scope: string): string | undefined {

@@ -12,7 +12,7 @@ import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
 import { type DevChain, startDevChain } from '#local/devchain/node.ts'
 import { runTraffic } from '#local/devchain/trafficThread.ts'
-import type { Hash } from '#primitives.ts'
+import type { Hash, Hex } from '#primitives.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import {
   assertSameGenesis,
@@ -227,11 +227,13 @@ async function assertStartReached({ config, chainId, source }: ReachableChain): 
 }
 
 /**
- * Traffic on the dev chains, so that there is something to see. Resolves when it has ended, after
+ * Traffic on the dev chains, so that there is something to see, and money for accounts of the
+ * operator (`gifts`). Resolves when it has ended, after
  * the signal.
  */
 export async function runTrafficOn(
   chains: readonly ReachableChain[],
+  gifts: readonly Hex[],
   { clock }: Runtime,
   log: Logger,
   signal: AbortSignal,
@@ -239,7 +241,7 @@ export async function runTrafficOn(
   const devChains = chains.flatMap(({ devChain }) => devChain ?? [])
   await Promise.all(
     devChains.map(({ rpcUrl, chainId, generation: seed }) =>
-      runTraffic({ rpcUrl, chainId, seed }, log, clock, signal),
+      runTraffic({ rpcUrl, chainId, seed, gifts }, log, clock, signal),
     ),
   )
 }

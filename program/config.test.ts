@@ -52,6 +52,7 @@ test('nothing set is one local chain on embedded engines, on loopback', () => {
       },
     ],
     tokenlist: null,
+    wallet: null,
     attributions: null,
     alarms: null,
     auditPercentPerDay: 1,

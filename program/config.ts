@@ -14,6 +14,7 @@ import { refuseNearMisses } from './settings/nearMisses.ts'
 import { type Environment, readSettings, type Settings } from './settings/readSettings.ts'
 import { signingKey } from './settings/table.ts'
 import { takeLogin } from './settings/takeLogin.ts'
+import { readWalletFile, type WalletSettings } from './settings/walletFile.ts'
 
 export interface Config {
   readonly port: number
@@ -55,6 +56,8 @@ export interface Config {
   readonly access: AccessSettings
   /** Proxies whose X-Forwarded-For is believed: addresses and CIDR ranges. */
   readonly trustedProxies: readonly string[]
+  /** What pays for the calls of jobs; null where nobody said. */
+  readonly wallet: WalletSettings | null
   /** What quotes are told in. */
   readonly quoteTerms: QuoteTerms
   /** Whether services of the catalog are looked at, and whether a search may ask for it. */
@@ -92,6 +95,7 @@ export function readConfig(env: Environment): Config {
     secretKeys: (given.SECRET_KEY ?? []).map((key) => Buffer.from(key, 'base64')),
     ...access,
     auditPercentPerDay: given.AUDIT_PERCENT === 'off' ? null : given.AUDIT_PERCENT,
+    wallet: given.WALLET_FILE === null ? null : readWalletFile('WALLET_FILE', given.WALLET_FILE),
     quoteTerms: quoteTerms(given.COST_MULTIPLIER, given.PAR_TOKENS ?? []),
     probesCatalog: given.CATALOG_PROBES === 'on',
     searchesLive: given.LIVE_SEARCH === 'on',

@@ -13,7 +13,7 @@ import { tools } from '#orchestrator/mcp/tools.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
 import manifest from '#package.json' with { type: 'json' }
 import { readConfig } from '#program/config.ts'
-import { conditions } from '#program/parts/alarms/conditions.ts'
+import { alarmCodes } from '#program/parts/alarms/alarms.ts'
 import { chainTools } from '#program/parts/orchestrator/ownEndpoints.ts'
 import { settings } from '#program/settings/table.ts'
 import { EXPORT_ROWS_MAX, ROWS_MAX } from '#query/limits.ts'
@@ -215,7 +215,7 @@ describe('numbers', () => {
     expect(events.toSorted()).toEqual(eventTypes.map(({ type }) => type).toSorted())
     const [, table = ''] = read('docs/operate.md').split('| Alarm | What it says |')
     const alarms = cells(table.split('\n\n')[0] ?? '').flatMap(quoted)
-    expect(alarms.toSorted()).toEqual(conditions.map(({ code: name }) => name).toSorted())
+    expect(alarms.toSorted()).toEqual(alarmCodes.toSorted())
     const { key, organization, address, person } = fileDefaults.quotas
     expect(cells(read('docs/access.md')).filter((cell) => /^[\d,]+$/.test(cell))).toEqual(
       expect.arrayContaining([key, organization, address, person].map(shown)),

@@ -4,10 +4,11 @@
  * a failed action is a failed action.
  */
 import { messageOf } from '#errors.ts'
+import type { Hex } from '#primitives.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { DevRpc, quantity } from './devRpc.ts'
+import { DevRpc, field, quantity } from './devRpc.ts'
 import { BLOCKS_MAX as blocksMaxDefault } from './node.ts'
 import type { Action, Scene } from './traffic/action.ts'
 import { actions } from './traffic/actions/index.ts'
@@ -25,6 +26,8 @@ export interface TrafficOptions {
   readonly rpcUrl: string
   readonly chainId: number
   readonly seed: string
+  /** Accounts that get money where they have none. */
+  readonly gifts?: readonly Hex[]
   /** Time between blocks. Tempo has two a second. */
   readonly blockMs?: number
   /** On average; some blocks are empty, some hold several times the mean. */
@@ -45,6 +48,7 @@ export interface Traffic {
   readonly done: Promise<void>
 }
 
+const BLOCK_MS = 500
 const TRANSACTIONS_PER_BLOCK_MAX = 50
 const SETUP_ATTEMPTS = 3
 /**
@@ -111,7 +115,7 @@ async function begin(options: TrafficOptions): Promise<Run> {
   return {
     options,
     producer: { rpc, chainId, clock, log },
-    world: createWorld(options.seed, chainId),
+    world: createWorld(options.seed, chainId, options.gifts),
     learned,
     dice,
     deck: new Deck(
@@ -159,7 +163,7 @@ function isNonZero(result: unknown): boolean {
 /** Blocks at their pace, with what is due. */
 async function goOn(current: Run): Promise<void> {
   const { options, dice } = current
-  const { clock, signal, blockMs = 500, transactionsPerSecond = 2 } = options
+  const { clock, signal, blockMs = BLOCK_MS, transactionsPerSecond = 2 } = options
   let next = clock.monotonic()
   let due = 0
   let head = 0
@@ -172,9 +176,23 @@ async function goOn(current: Run): Promise<void> {
     const count = Math.min(Math.floor(due), TRANSACTIONS_PER_BLOCK_MAX)
     due -= Math.floor(due)
     await mine(current, draw(current, count))
-    const now = clock.monotonic()
-    next = Math.max(next + paceMs, now)
-    return next - now
+    next = Math.max(next + paceMs, clock.monotonic())
+    if (isFull) await awaitPending(current, next)
+    return isFull ? 0 : next - clock.monotonic()
+  })
+}
+
+/**
+ * Waits for the next block of a full chain, or for a transaction of somebody else: a payment that is
+ * not mined within 25 s is void.
+ */
+async function awaitPending({ options, producer }: Run, untilMs: number): Promise<void> {
+  const { clock, signal, blockMs = BLOCK_MS } = options
+  await repeat({ clock, signal }, async () => {
+    const leftMs = untilMs - clock.monotonic()
+    if (leftMs <= 0) return 'ended'
+    const pool = await producer.rpc.call('txpool_status')
+    return Number(field(pool, 'pending')) > 0 ? 'ended' : Math.min(leftMs, blockMs)
   })
 }
 

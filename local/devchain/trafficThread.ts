@@ -5,6 +5,7 @@
  */
 import { Worker } from 'node:worker_threads'
 import { messageOf } from '#errors.ts'
+import type { Hex } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 
@@ -13,6 +14,8 @@ export interface TrafficTask {
   readonly rpcUrl: string
   readonly chainId: number
   readonly seed: string
+  /** Accounts of the operator, which get money where they have none. */
+  readonly gifts: readonly Hex[]
 }
 
 /** What the thread logs. */

@@ -2,9 +2,9 @@
 import { type EgressAnswer, EgressFailedError, EgressRefusedError } from '#egress/egress.ts'
 import { MillraceError } from '#errors.ts'
 import type { CatalogService } from '../catalog/service.ts'
-import { isAllowed } from '../pay/choosePayable.ts'
 import { type QuoteTerms, rescaled, tokenKey } from '../pay/currencies.ts'
 import { type LiveOffer, liveOffers } from '../pay/liveOffers.ts'
+import { isAllowed } from '../pay/spend/choosePayable.ts'
 
 export interface LivePrice {
   /** In the smallest unit of the quote's currency. */

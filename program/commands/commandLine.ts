@@ -17,6 +17,7 @@ import { catalogCommand } from './operator/catalogCommands.ts'
 import { devchainCommand } from './operator/devchainCommands.ts'
 import { feedbackCommand } from './operator/feedbackCommands.ts'
 import { paymentsCommand } from './operator/paymentsCommands.ts'
+import { walletCommand } from './operator/walletCommands.ts'
 
 interface Context {
   readonly config: Config
@@ -271,6 +272,7 @@ const subCommands = {
   }),
   catalog: catalogCommand(command),
   payments: paymentsCommand(command),
+  wallet: walletCommand(command),
   feedback: feedbackCommand(command),
   devchain: devchainCommand(command),
   config: defineCommand({

@@ -9,6 +9,7 @@ import { assertAddressFree, closeServer, createServer, listen, type ServerOption
 import type { Screen } from '#console/terminal/screen.ts'
 import { CursorKeys } from '#http/request/cursor.ts'
 import type { Freshness } from '#http/request/freshness.ts'
+import { address } from '#primitives.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Chain } from '../chain/chain.ts'
@@ -19,6 +20,7 @@ import { openInstallationSecrets } from '../parts/access/secrets.ts'
 import { chainReadsOf } from '../parts/chainData/chainReads.ts'
 import { endpoints, openParts, type Parts, type Services } from '../parts/openParts.ts'
 import { type OperatorLists, readLists } from '../parts/operatorLists.ts'
+import { devWallet } from '../parts/wallet/walletKeys.ts'
 import { openWayOut } from '../parts/wayOut.ts'
 import { aborted, assertNotInterrupted, InterruptedError } from '../process/stopSignal.ts'
 import { openProgram, type Program } from '../program.ts'
@@ -49,7 +51,8 @@ async function index(config: Config, options: UpOptions): Promise<void> {
   const program = await openProgram(config, runtime, log, stop)
   const ending = new AbortController()
   const started: Chain[] = []
-  const traffic = runTrafficOn(program.reachable, runtime, log, ending.signal)
+  const gifts = program.localIds.size > 0 ? [address(devWallet(config).address)] : []
+  const traffic = runTrafficOn(program.reachable, gifts, runtime, log, ending.signal)
   try {
     for (const chain of program.chains) {
       await chain.start()

@@ -17,6 +17,7 @@ import type { Base, Part, Running } from './part.ts'
 import { openPaymentsPart, type PaymentsPart } from './payments/paymentsPart.ts'
 import { openQueryPart } from './query/queryPart.ts'
 import { openStatusPart } from './status/statusPart.ts'
+import { openWalletPart } from './wallet/walletPart.ts'
 import { openWebhooksPart } from './webhooks/webhooksPart.ts'
 
 export type Services = RouteServices & McpServices
@@ -50,7 +51,8 @@ export async function openParts(base: Base): Promise<Parts> {
   const query = await openQueryPart(base)
   const webhooks = await openWebhooksPart(base)
   const parity = openParityPart(base)
-  const alarms = openAlarmsPart(base, parity, webhooks)
+  const wallet = await openWalletPart(base)
+  const alarms = openAlarmsPart(base, { parity, webhooks, payments, wallet })
   const orchestrator = openOrchestratorPart(base)
   const chainData = openChainDataPart(base)
   const parts: readonly Part[] = [
@@ -60,6 +62,7 @@ export async function openParts(base: Base): Promise<Parts> {
     query,
     webhooks,
     parity,
+    wallet,
     alarms,
     orchestrator,
     chainData,

@@ -155,6 +155,11 @@ export const settings = {
     parTokensDefault.join(','),
     'Tokens that count as one dollar each in quotes; a price in any other is refused.',
   ),
+  WALLET_FILE: setting(
+    text,
+    '',
+    'A JSON file with the key that pays for the calls of jobs, and its limits ([wallet.md](wallet.md)); unset: beside a local dev chain a wallet of its own, else no job is bought.',
+  ),
   CATALOG_PROBES: setting(
     oneOf('on', 'off'),
     'on',

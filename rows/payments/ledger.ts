@@ -65,17 +65,34 @@ export async function findUnbalanced(app: AppDatabase): Promise<readonly string[
 }
 
 /** What each account has, by currency. */
-export async function readBalances(app: AppDatabase): Promise<readonly Entry[]> {
-  const rows = await app
+export const readBalances = async (app: AppDatabase): Promise<readonly Entry[]> =>
+  balancesOf(await summed(app).execute())
+
+/** What is revenue by payments alone: of what else moves it, such as costs of jobs, others keep account. */
+export const readRevenue = async (app: AppDatabase): Promise<readonly Entry[]> =>
+  balancesOf(
+    await summed(app)
+      .where('account', 'like', 'revenue:%')
+      .where('transaction_id', 'like', `${PAYMENT_PREFIX}%`)
+      .execute(),
+  )
+
+/** As `newTimedId` begins the ids of payments. */
+const PAYMENT_PREFIX = 'pay\\_'
+
+const summed = (app: AppDatabase) =>
+  app
     .selectFrom('app.ledger_entries')
     .select(['account', 'chain_id', 'currency', sql<string>`sum(amount)`.as('amount')])
     .groupBy(['account', 'chain_id', 'currency'])
     .orderBy('account')
-    .execute()
-  return rows.map(({ account, chain_id: chainId, currency, amount }) => ({
+
+type Summed = Awaited<ReturnType<ReturnType<typeof summed>['execute']>>
+
+const balancesOf = (rows: Summed): readonly Entry[] =>
+  rows.map(({ account, chain_id: chainId, currency, amount }) => ({
     account,
     chainId,
     currency: toHex(currency),
     amount: BigInt(amount),
   }))
-}

@@ -303,7 +303,7 @@ export async function sumSettled(app: AppDatabase): Promise<readonly Entry[]> {
 const ofHolder = (app: AppDatabase, { id, attempt }: HeldPayment) =>
   app.updateTable('app.payments').where('id', '=', id).where('attempt', '=', attempt)
 
-/** What `paymentOf` reads. */
+/** As `paymentOf` reads them. */
 export const columns = [
   'id',
   'identity',

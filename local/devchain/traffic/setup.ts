@@ -48,6 +48,7 @@ export const setupStages: readonly (readonly SetupStep[])[] = [
     { name: 'tokens', checks: tokenChecks, drafts: tokenDrafts },
     { name: 'contracts', checks: contractChecks, drafts: contractDrafts },
     { name: 'virtual master', checks: masterChecks, drafts: masterDrafts },
+    { name: 'gifts', checks: giftChecks, drafts: giftDrafts },
   ],
   [{ name: 'supply', checks: supplyChecks, drafts: supplyDrafts }],
   [
@@ -67,8 +68,17 @@ export const setupStages: readonly (readonly SetupStep[])[] = [
 ]
 
 const giftOfWallet = units(10_000_000)
+const giftOfOperator = units(1_000)
 const WALLETS_PER_GIFT_BATCH = 4
 const KEY_LIFETIME_SECONDS = 365 * 86_400
+
+function giftChecks({ gifts }: World): RpcCall[] {
+  return gifts.map((holder) => balanceOf(pathUsd, holder))
+}
+
+function giftDrafts({ world: { issuer, gifts } }: Scene): Draft[] {
+  return gifts.map((holder) => draft(issuer, [onToken(pathUsd, 'transfer', holder, giftOfOperator)], 2))
+}
 
 function tokenChecks({ launches }: World): RpcCall[] {
   return Object.values(launches).map(({ address }: Launch) => ['eth_getCode', address, 'latest'])

@@ -32,6 +32,8 @@ export interface World {
   readonly wallets: readonly Party[]
   /** Addresses that only receive. */
   readonly holders: readonly Hex[]
+  /** Accounts of the operator, which get money where they have none. */
+  readonly gifts: readonly Hex[]
   /** Addresses that the policy of the guarded token forbids its use. */
   readonly frozen: readonly Hex[]
   readonly launches: Launches
@@ -70,7 +72,7 @@ export interface Contracts {
 
 const HOLDER_COUNT = 60
 
-export function createWorld(seed: string, chainId: number): World {
+export function createWorld(seed: string, chainId: number, gifts: readonly Hex[] = []): World {
   const [issuer, ...others] = createDevParties(10)
   const deployer = others[8]
   if (!issuer || !deployer) throw new RangeError('anvil has ten accounts')
@@ -79,6 +81,7 @@ export function createWorld(seed: string, chainId: number): World {
   return {
     seed,
     chainId,
+    gifts,
     issuer,
     makers: others.slice(0, 3),
     sponsors: others.slice(3, 5),

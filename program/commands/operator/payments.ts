@@ -1,8 +1,10 @@
 /** `millrace payments`: what was paid, and whether every unit of it is accounted for. */
+import { type AuditReport, auditBooks } from '#payments/books/audit.ts'
 import { appDatabase } from '#rows/database.ts'
-import { findUnbalanced, readBalances } from '#rows/payments/ledger.ts'
-import { listPayments, sumSettled } from '#rows/payments/payments.ts'
+import { listPayments } from '#rows/payments/payments.ts'
 import type { Runtime } from '#runtime/runtime.ts'
+import { listChainIds } from '#store/maintain/heldChains.ts'
+import { schemaOf } from '#store/sql.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Config } from '../../config.ts'
 import { withDatabases } from '../../stores.ts'
@@ -34,7 +36,7 @@ export async function printPayments(
 }
 
 /**
- * Compares the entries of revenue with the payments that settled. False where they differ by a
+ * Compares books, payments and the indexed transfers to the payee. False where they differ by a
  * single unit.
  */
 export async function auditPayments(
@@ -43,39 +45,36 @@ export async function auditPayments(
   runtime: Runtime,
   log: Logger,
 ): Promise<boolean> {
-  const { balances, settled, unbalanced } = await withDatabases(
-    config,
-    runtime,
-    log,
-    async ({ postgres }) => {
-      const app = appDatabase(postgres)
-      return {
-        balances: await readBalances(app),
-        settled: await sumSettled(app),
-        unbalanced: await findUnbalanced(app),
-      }
-    },
-  )
-  const revenue = balances.filter(({ account }) => account.startsWith('revenue:'))
-  const keys = new Set([...revenue, ...settled].map(keyOf))
-  const lines = [...keys].map((key) => {
-    const ofLedger = revenue.find((entry) => keyOf(entry) === key)?.amount ?? 0n
-    const ofPayments = settled.find((entry) => keyOf(entry) === key)?.amount ?? 0n
-    const [account, chainId, currency] = key.split(' ')
-    return { account, chainId: Number(chainId), currency, ledger: `${ofLedger}`, payments: `${ofPayments}` }
+  const report = await withDatabases(config, runtime, log, async ({ postgres }) => {
+    const chains = await listChainIds(postgres)
+    const audited = chains.map((chainId) => ({ chainId, schema: schemaOf(chainId), reads: postgres.reads }))
+    return auditBooks(appDatabase(postgres), audited)
   })
-  const isRight = unbalanced.length === 0 && lines.every(({ ledger, payments }) => ledger === payments)
-  if (json) process.stdout.write(`${JSON.stringify({ isRight, lines, unbalanced })}\n`)
-  else {
-    for (const { account, currency, ledger, payments } of lines)
-      process.stdout.write(
-        `${account}  ${currency}  ${ledger}${ledger === payments ? '' : `, but payments sum to ${payments}`}\n`,
-      )
-    for (const id of unbalanced) process.stdout.write(`the entries of ${id} do not sum to 0\n`)
-    process.stdout.write(isRight ? 'every unit is accounted for\n' : 'ledger and payments differ\n')
-  }
-  return isRight
+  const text = json
+    ? JSON.stringify(report, (_, value) => (typeof value === 'bigint' ? `${value}` : value))
+    : null
+  process.stdout.write(text === null ? linesOf(report).join('') : `${text}\n`)
+  return report.isRight
 }
 
-const keyOf = ({ account, chainId, currency }: { account: string; chainId: number; currency: string }) =>
-  `${account} ${chainId} ${currency}`
+const linesOf = ({
+  isRight,
+  revenue,
+  received,
+  unbalanced,
+  differing,
+  open,
+}: AuditReport): readonly string[] => [
+  ...revenue.map(
+    ({ account, currency, ledger, payments }) =>
+      `${account}  ${currency}  ${ledger}${ledger === payments ? '' : `, but payments sum to ${payments}`}\n`,
+  ),
+  ...received.map(
+    ({ recipient, currency, transfers, payments, others }) =>
+      `${recipient} received ${transfers} of ${currency} for payments${transfers === payments ? '' : ` of ${payments}`}; ${others.amount} more in ${others.count} transfers of others\n`,
+  ),
+  ...unbalanced.map((id) => `the entries of ${id} do not sum to 0\n`),
+  ...differing.map(({ payment, problem }) => `${payment}: ${problem}\n`),
+  open === 0 ? '' : `${open} payments are in no final block yet\n`,
+  isRight ? 'every unit is accounted for\n' : 'books, payments and chain differ\n',
+]

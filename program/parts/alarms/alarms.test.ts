@@ -25,6 +25,7 @@ const well: Watched = {
   nodes: { finalityHeld: null },
   relay: { problem: null },
   webhooks: [{ stream: 'blocks', problem: null }],
+  payments: { reversed: 0, differing: 0, unknown: 0, waiting: 0 },
 }
 
 test('a chain that is well raises nothing', () => {
@@ -65,6 +66,18 @@ test('streams of webhooks that stand still raise one alarm that names them', () 
   const webhooks = ['blocks', 'fills'].map((stream) => ({ stream, problem: 'why' }))
   const alarm = { chainId: 4217, code: 'webhooks_stalled', problem: 'blocks: why; fills: why' }
   expect(alarmsOf({ ...well, webhooks })).toEqual([alarm])
+})
+
+test.each<[AlarmCode, keyof NonNullable<Watched['payments']>]>([
+  ['payment_reversed', 'reversed'],
+  ['payment_differs', 'differing'],
+  ['settlement_unknown', 'unknown'],
+  ['payouts_waiting', 'waiting'],
+])('%s is raised by what of payments is %s', (code, found) => {
+  const payments = { reversed: 0, differing: 0, unknown: 0, waiting: 0, [found]: 3 }
+  const alarm = { chainId: 4217, code, problem: expect.stringMatching(/^3 (payments|refunds)/) }
+  expect(alarmsOf({ ...well, payments })).toEqual([alarm])
+  expect(alarmsOf({ ...well, payments: null })).toEqual([])
 })
 
 test('a projection that differs from the node raises an alarm until it agrees again', () => {

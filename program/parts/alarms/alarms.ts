@@ -2,11 +2,12 @@
  * What of a chain its owner must know: read off what the lanes, stores, parity and audit say of
  * themselves.
  */
+import type { WalletProblem } from '#orchestrator/pay/spend/WalletWatch.ts'
 import { type Condition, conditions } from './conditions.ts'
 import type { Watched } from './watched.ts'
 
 /** Each is one condition that holds or does not; texts change while it holds. */
-export type AlarmCode = (typeof conditions)[number]['code']
+export type AlarmCode = (typeof conditions)[number]['code'] | WalletProblem['code']
 
 export interface Alarm {
   readonly chainId: number
@@ -31,4 +32,7 @@ export const passesMsOf = (code: AlarmCode): number => {
   return list.find((condition) => condition.code === code)?.passesMs ?? 0
 }
 
-export const alarmCodes: readonly AlarmCode[] = conditions.map(({ code }) => code)
+/** Conditions of the wallet are those of a chain that it pays on, indexed here or not. */
+const walletCodes: readonly WalletProblem['code'][] = ['wallet_low', 'spend_unknown']
+
+export const alarmCodes: readonly AlarmCode[] = [...conditions.map(({ code }) => code), ...walletCodes]

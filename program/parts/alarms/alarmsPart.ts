@@ -2,6 +2,8 @@
 import { registry } from '#telemetry.ts'
 import type { ParityPart } from '../parity/parityPart.ts'
 import type { Base, Part } from '../part.ts'
+import type { PaymentsPart } from '../payments/paymentsPart.ts'
+import type { WalletPart } from '../wallet/walletPart.ts'
 import type { WebhooksPart } from '../webhooks/webhooksPart.ts'
 import { openGauges, startCounters } from './gauges.ts'
 import { type Alarms, openAlarms } from './openAlarms.ts'
@@ -10,16 +12,26 @@ export interface AlarmsPart extends Part {
   readonly watch: Alarms['watch']
 }
 
-export function openAlarmsPart(base: Base, parity: ParityPart, webhooks: WebhooksPart): AlarmsPart {
-  const { config, program, egress, runtime, log } = base
+/** The parts whose state is looked at. */
+interface Alarmed {
+  readonly parity: ParityPart
+  readonly webhooks: WebhooksPart
+  readonly payments: PaymentsPart
+  readonly wallet: WalletPart
+}
+
+export function openAlarmsPart(base: Base, { parity, webhooks, payments, wallet }: Alarmed): AlarmsPart {
+  const { config, program } = base
   const { chains } = program
-  const { watch, run } = openAlarms(config, chains, parity.services.parity, webhooks, {
-    egress,
-    runtime,
-    log,
-  })
+  const looked = {
+    parity: parity.services.parity,
+    problemsOf: webhooks.problemsOf,
+    findingsOf: payments.findingsOf,
+    ofWallet: wallet.problems,
+  }
+  const { watch, run } = openAlarms(config, chains, looked, base)
   const { dataDir } = config
-  openGauges({ registry, chains, dataDir, clock: runtime.clock, webhooks: webhooks.watch })
+  openGauges({ registry, chains, dataDir, clock: base.runtime.clock, webhooks: webhooks.watch })
   startCounters(chains)
   return { services: {}, watch, run: ({ shutdown }) => run(shutdown) }
 }

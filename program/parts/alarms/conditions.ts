@@ -127,7 +127,43 @@ export const conditions = [
     passesMs: WEBHOOKS_MS,
     find: standingStreams,
   }),
+  defineCondition({
+    code: 'payment_reversed',
+    passesMs: 0,
+    find: ({ payments }) =>
+      counted(payments?.reversed, 'payments of the last day were taken back by the chain'),
+  }),
+  defineCondition({
+    code: 'payment_differs',
+    passesMs: 0,
+    find: ({ payments }) =>
+      counted(
+        payments?.differing,
+        'payments of the last day are not what the chain has: `millrace payments audit`',
+      ),
+  }),
+  defineCondition({
+    code: 'settlement_unknown',
+    passesMs: 0,
+    find: ({ payments }) =>
+      counted(
+        payments?.unknown,
+        'payments were sent more than a minute ago, and nobody knows whether they settled',
+      ),
+  }),
+  defineCondition({
+    code: 'payouts_waiting',
+    passesMs: 0,
+    find: ({ payments }) =>
+      counted(
+        payments?.waiting,
+        'refunds or rewards wait for more than ten minutes: `millrace payments refunds`',
+      ),
+  }),
 ]
+
+const counted = (count: number | undefined, what: string): { readonly problem: string } | null =>
+  count ? { problem: `${count} ${what}` } : null
 
 /** Streams that do not move, and why. */
 function standingStreams({ webhooks }: Watched): { readonly problem: string } | null {

@@ -1,4 +1,5 @@
 /** Alarms of all chains of a running program, told to their owner where an address is set. */
+import type { WalletProblem } from '#orchestrator/pay/spend/WalletWatch.ts'
 import { metrics } from '#telemetry.ts'
 import type { Chain } from '../../chain/chain.ts'
 import type { Config } from '../../config.ts'
@@ -16,11 +17,18 @@ export interface Alarms {
   run(signal: AbortSignal): Promise<unknown>
 }
 
+/** What is looked at beside chains. */
+interface Looked {
+  readonly parity: Parity['reads']
+  readonly problemsOf: (chainId: number) => readonly StreamProblem[]
+  readonly findingsOf: (chainId: number) => Watched['payments']
+  readonly ofWallet: () => readonly WalletProblem[]
+}
+
 export function openAlarms(
   { alarms }: Pick<Config, 'alarms'>,
   chains: readonly Chain[],
-  parity: Parity['reads'],
-  webhooks: { readonly problemsOf: (chainId: number) => readonly StreamProblem[] },
+  looked: Looked,
   { egress, runtime, log }: Pick<Base, 'egress' | 'runtime' | 'log'>,
 ): Alarms {
   const webhook = alarms && new AlarmWebhook({ ...alarms, egress, runtime, log })
@@ -35,13 +43,14 @@ export function openAlarms(
     const sayings = { headStatus, historyStatus, clickhouseStatus, storeProblem, unproved, followers, audit }
     return {
       ...{ state, profile, nodes, relay, forks, ...sayings, stall },
-      parity: parityStatusOf(parity, state.chainId),
-      webhooks: webhooks.problemsOf(state.chainId),
+      parity: parityStatusOf(looked.parity, state.chainId),
+      webhooks: looked.problemsOf(state.chainId),
+      payments: looked.findingsOf(state.chainId),
     }
   }
   startAlarmSeries(chains)
   const watch = new AlarmWatch({
-    read: () => chains.flatMap((chain) => alarmsOf(watched(chain))),
+    read: () => [...chains.flatMap((chain) => alarmsOf(watched(chain))), ...looked.ofWallet()],
     tell: (note) => webhook?.tell(note),
     clock: runtime.clock,
     log,

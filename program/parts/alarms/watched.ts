@@ -1,4 +1,5 @@
 /** What of a chain its conditions are found in. */
+import type { Findings } from '#rows/payments/proofs.ts'
 import type { ParityStatus } from '#store/compare/ParityWatch.ts'
 
 interface Saying {
@@ -37,6 +38,8 @@ export interface Watched extends WatchedChain {
   readonly stall: string | null
   /** Streams of webhooks, and why one does not move; none where there are no webhooks. */
   readonly webhooks: readonly StreamProblem[]
+  /** Payments on the chain that an operator should look at; null where none are taken on it. */
+  readonly payments: Findings | null
 }
 
 export interface StreamProblem {

@@ -3,12 +3,15 @@ import { fallback, http } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import type { PaymentSettings } from '#api/access/paymentSettings.ts'
 import { SettingError } from '#errors.ts'
+import { Prover, type ProverOptions } from '#payments/books/Prover.ts'
 import { Uncollected } from '#payments/books/Uncollected.ts'
+import { askOf } from '#payments/chain/lookFor.ts'
 import { Offers } from '#payments/methods/charge/Offers.ts'
 import { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
 import { recheck } from '#payments/methods/recheck.ts'
 import { Payments } from '#payments/Payments.ts'
 import { appDatabase } from '#rows/database.ts'
+import type { Findings } from '#rows/payments/proofs.ts'
 import type { Config } from '../../config.ts'
 import type { Program } from '../../program.ts'
 import type { Base, Part } from '../part.ts'
@@ -19,6 +22,8 @@ import { openX402 } from './x402.ts'
 export interface PaymentsPart extends Part {
   /** Null where nothing is sold. */
   readonly payments: Payments | null
+  /** What an operator should look at; null for a chain that no payments are taken on. */
+  readonly findingsOf: (chainId: number) => Findings | null
 }
 
 /** A service that asks no more than a name of its payers has this one. */
@@ -36,7 +41,7 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const settings = mode === 'guarded' ? (config.access.payments ?? devSettings(config, program)) : null
   if (!settings) {
     const why = mode === 'guarded' ? 'ACCESS_FILE names no payee' : 'access is open'
-    return { payments: null, services: {}, notes: [`reads are not sold: ${why}`] }
+    return { payments: null, findingsOf: () => null, services: {}, notes: [`reads are not sold: ${why}`] }
   }
   const { chainId, recipient, currencies } = settings
   const urls = urlsOf(chainId, program)
@@ -61,14 +66,32 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const { payouts, notes } = openPayouts(base, settings, offers, urls)
   const uncollected = new Uncollected({ app, scopes: Object.keys(prices), clock, log })
   const checks = checked.map((one) => ({ run: (signal: AbortSignal) => recheck(one, clock, signal) }))
+  const prover = openProver(base, chainId, urls, (payment) => payments.outcome(payment))
   const selling = `reads beyond the quota are sold on chain ${chainId} to ${recipient}`
   return {
     payments,
+    findingsOf: (id) => (id === chainId ? prover.findings : null),
     services: {},
     notes: [selling, ...(x402?.notes ?? []), ...notes, ...checked.flatMap(({ problems }) => problems)],
     run: ({ answered }) =>
-      Promise.all([payments, uncollected, payouts, ...checks].map((part) => part?.run(answered))),
+      Promise.all([payments, uncollected, prover, payouts, ...checks].map((part) => part?.run(answered))),
   }
+}
+
+function openProver(
+  { chains, program, runtime, log }: Base,
+  chainId: number,
+  urls: readonly string[],
+  outcome: ProverOptions['outcome'],
+): Prover {
+  const indexed = chains.get(chainId)
+  if (!indexed) throw new TypeError(`chain ${chainId} is not served`)
+  return new Prover({
+    app: appDatabase(program.engines.postgres),
+    chain: { chainId, schema: indexed.state.schema, reads: indexed.postgres.reads },
+    nodes: urls.map((url) => askOf(http(url))),
+    ...{ outcome, clock: runtime.clock, log },
+  })
 }
 
 function devSettings(config: Config, { reachable }: Program): PaymentSettings | null {

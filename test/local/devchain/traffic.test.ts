@@ -1,7 +1,10 @@
 // Goal: traffic of the dev chain shows every event, envelope and signature, and goes on after a
 // reorg.
 import { rm } from 'node:fs/promises'
-import { toEventSelector } from 'viem'
+import { createClient, encodeFunctionData, http, toEventSelector } from 'viem'
+import { sendTransaction } from 'viem/actions'
+import { tempo } from 'viem/chains'
+import { Abis } from 'viem/tempo'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseBlock, parseReceipts } from '#ingest/read/block.ts'
 import { detectHeaderRule } from '#ingest/verify/parts/header.ts'
@@ -11,6 +14,7 @@ import { type DevChain, startDevChain } from '#local/devchain/node.ts'
 import { startTraffic, type Traffic } from '#local/devchain/traffic.ts'
 import { type Logger, silentLogger } from '#telemetry.ts'
 import { clock, reorg, temporaryFolder } from '#test/support/devchain.ts'
+import { accountOf, balanceOf, PATH_USD } from '../../payments/support/shop.ts'
 import { fullTest } from '../../support/breadth.ts'
 import { scanned } from '../../support/scanned.ts'
 
@@ -164,9 +168,23 @@ describe('traffic that is in trouble', () => {
     const head = await rpc.quantity('eth_blockNumber')
     await clock.sleep(pace.blockMs * 5)
     expect(await rpc.quantity('eth_blockNumber')).toBeLessThanOrEqual(head + 1)
+    // What others send is mined all the same: payments end within half a minute.
+    const client = createClient({
+      account: accountOf(2),
+      chain: { ...tempo, id: chain.chainId },
+      transport: http(chain.rpcUrl),
+    })
+    const data = encodeFunctionData({ abi: Abis.tip20, functionName: 'transfer', args: [gifted, 1n] })
+    const hash = await sendTransaction(client, { calls: [{ to: PATH_USD, data }], nonceKey: 'expiring' })
+    await expect.poll(() => rpc.call('eth_getTransactionReceipt', hash), { timeout: 20_000 }).not.toBeNull()
+  })
+
+  test('gives money to accounts of the operator', async () => {
+    expect(await balanceOf(chain.rpcUrl, PATH_USD, gifted)).toBeGreaterThanOrEqual(1_000_000_000n)
   })
 })
 
+const gifted = `0x${'77'.repeat(20)}` as const
 const masterRegistered = toEventSelector('MasterRegistered(bytes4,address)')
 const wanted = [...events.map((event) => toEventSelector(event)), ...wrappings]
 
@@ -176,7 +194,17 @@ async function start(blocksMax = 100_000): Promise<void> {
   const { rpcUrl, chainId } = chain
   const { signal } = end
   const pausing = { ...clock, sleep: pause }
-  traffic = startTraffic({ rpcUrl, chainId, seed: 'test', log, clock: pausing, signal, blocksMax, ...pace })
+  traffic = startTraffic({
+    rpcUrl,
+    chainId,
+    seed: 'test',
+    log,
+    clock: pausing,
+    signal,
+    blocksMax,
+    gifts: [gifted],
+    ...pace,
+  })
   await traffic.settled
 }
 

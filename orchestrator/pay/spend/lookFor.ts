@@ -1,8 +1,8 @@
 /** What became of a spend: asked of the chain, and written down once it is known. */
 import type { AppDatabase } from '#rows/database.ts'
 import { type Spend, settleSpend, voidSpend } from '#rows/jobs/spends.ts'
-import type { QuoteTerms } from './currencies.ts'
-import type { Paying } from './paying.ts'
+import type { QuoteTerms } from '../currencies.ts'
+import type { Paying } from '../paying.ts'
 import { unitsOf } from './purchased.ts'
 
 export interface LookingFor {

@@ -1,8 +1,8 @@
 /** Which of a seller's offers is paid: the cheapest one within what the job was quoted. */
-import type { CatalogService } from '../catalog/service.ts'
-import type { RefusalCode } from './buyer.ts'
-import { type QuoteTerms, rescaled, tokenKey } from './currencies.ts'
-import type { Payable } from './paying.ts'
+import type { CatalogService } from '../../catalog/service.ts'
+import type { RefusalCode } from '../buyer.ts'
+import { type QuoteTerms, rescaled, tokenKey } from '../currencies.ts'
+import type { Payable } from '../paying.ts'
 
 export interface Bounds {
   readonly terms: QuoteTerms

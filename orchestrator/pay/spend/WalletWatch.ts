@@ -1,0 +1,125 @@
+/** What an operator should know of the wallet: what it has on each chain, and what is not known yet. */
+import { encodeFunctionData, parseAbi } from 'viem'
+import { messageOf } from '#errors.ts'
+import type { AppDatabase } from '#rows/database.ts'
+import { type OpenSpends, sumOpenSpends } from '#rows/jobs/spends.ts'
+import { repeat } from '#runtime/repeat.ts'
+import type { Clock } from '#runtime/runtime.ts'
+import type { Logger } from '#telemetry.ts'
+import { decimalText, type QuoteTerms, rescaled } from '../currencies.ts'
+import { askAny, type PayChain, quantityIn } from '../payChain.ts'
+
+export interface WalletWatchOptions {
+  readonly app: AppDatabase
+  readonly address: `0x${string}`
+  readonly chains: readonly PayChain[]
+  readonly terms: QuoteTerms
+  /** In the smallest unit of quotes. */
+  readonly lowUnits: bigint
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+export interface Balance {
+  readonly chainId: number
+  readonly token: string
+  readonly decimals: number
+  /** In the token's smallest unit; null where no node answers. */
+  readonly amount: bigint | null
+}
+
+export interface WalletProblem {
+  readonly chainId: number
+  readonly code: 'wallet_low' | 'spend_unknown'
+  readonly problem: string
+}
+
+const LOOK_MS = 30_000
+/** A payment is mined or void within half a minute. */
+const UNKNOWN_MS = 60_000
+
+const abi = parseAbi(['function balanceOf(address holder) view returns (uint256)'])
+
+export class WalletWatch {
+  readonly #options: WalletWatchOptions
+  #balances: readonly Balance[] = []
+  #open: readonly OpenSpends[] = []
+
+  constructor(options: WalletWatchOptions) {
+    this.#options = options
+  }
+
+  /** Until aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options
+    const failed = (error: unknown) => {
+      log.warn({ problem: messageOf(error) }, 'the wallet could not be looked at')
+      return LOOK_MS
+    }
+    await repeat({ clock, signal, failed }, async () => {
+      await this.look()
+      return LOOK_MS
+    })
+  }
+
+  /** Once, at every chain. */
+  async look(): Promise<readonly Balance[]> {
+    this.#open = await sumOpenSpends(this.#options.app)
+    this.#balances = await readBalances(this.#options)
+    return this.#balances
+  }
+
+  /** What holds now, as of the last look. */
+  problems(): readonly WalletProblem[] {
+    return [...this.#low(), ...this.#unknown()]
+  }
+
+  #low(): readonly WalletProblem[] {
+    const { chains, terms, lowUnits } = this.#options
+    return chains.flatMap(({ chainId }) => {
+      const told = this.#balances.filter((one) => one.chainId === chainId && one.amount !== null)
+      if (told.length === 0) return []
+      const units = told.reduce(
+        (sum, { amount, decimals }) => sum + rescaled(amount ?? 0n, decimals, terms.decimals),
+        0n,
+      )
+      if (units >= lowUnits) return []
+      const dollars = (value: bigint) => decimalText(value, terms.decimals)
+      const problem = `the wallet has ${dollars(units)}, less than ${dollars(lowUnits)}`
+      return [{ chainId, code: 'wallet_low', problem } as const]
+    })
+  }
+
+  #unknown(): readonly WalletProblem[] {
+    return this.#open
+      .filter(({ oldestMs }) => oldestMs > UNKNOWN_MS)
+      .map(({ chainId, count }) => ({
+        ...{ chainId, code: 'spend_unknown' },
+        problem: `what became of ${count} payments of the wallet is not known, of the oldest for longer than a minute`,
+      }))
+  }
+}
+
+/** Balances of every token at par. */
+export async function readBalances({
+  address,
+  chains,
+  terms,
+}: Pick<WalletWatchOptions, 'address' | 'chains' | 'terms'>): Promise<readonly Balance[]> {
+  const data = encodeFunctionData({ abi, functionName: 'balanceOf', args: [address] })
+  const asked = chains.flatMap((chain) =>
+    [...terms.atPar].flatMap(([key, decimals]) => {
+      const [namespace, chainId, token = ''] = key.split(':')
+      return `${namespace}:${chainId}` === `eip155:${chain.chainId}` ? [{ chain, token, decimals }] : []
+    }),
+  )
+  return Promise.all(
+    asked.map(async ({ chain, token, decimals }) => {
+      const told = await askAny(chain)('eth_call', [{ to: token, data }, 'latest']).catch(() => null)
+      return { chainId: chain.chainId, token, decimals, amount: told === null ? null : amountIn(told) }
+    }),
+  )
+}
+
+/** Null where there is no such token. */
+const amountIn = (told: unknown): bigint | null => (told === '0x' ? null : quantityIn(told))

@@ -1,0 +1,130 @@
+/**
+ * Settlements are compared with the transfers that the indexer itself proved, once their blocks are
+ * final. One that the chain took back is taken back in the books; one that was held to have failed
+ * and has settled is owed to its payer.
+ */
+import { messageOf } from '#errors.ts'
+import type { AppDatabase } from '#rows/database.ts'
+import { type Payment, settlePayment } from '#rows/payments/payments.ts'
+import {
+  countFindings,
+  type Findings,
+  keepProof,
+  listFailed,
+  listUnproved,
+  reversePayment,
+  type Settled,
+} from '#rows/payments/proofs.ts'
+import { repeat } from '#runtime/repeat.ts'
+import type { Clock } from '#runtime/runtime.ts'
+import type { Queryable } from '#store/ledger/lane.ts'
+import { type FinalTransaction, readFinal } from '#store/read/payments/settlements.ts'
+import type { Logger } from '#telemetry.ts'
+import { type Ask, lookFor } from '../chain/lookFor.ts'
+import type { Outcome } from '../methods/PaymentMethod.ts'
+import { verdictOn } from './verdictOn.ts'
+
+export interface ProverOptions {
+  readonly app: AppDatabase
+  /** The chain, as it is indexed here. */
+  readonly chain: { readonly chainId: number; readonly schema: string; readonly reads: Queryable }
+  readonly nodes: readonly Ask[]
+  /** What its method says of a payment. */
+  readonly outcome: (payment: Payment) => Promise<Outcome>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const LOOK_MS = 5_000
+const LOOKED_MAX = 200
+/** A block is indexed and final within that, as a rule: nodes are asked only then. */
+const MISSING_MS = 60_000
+/** Nodes are asked about so many in one look. */
+const ASKED_MAX = 10
+
+type List = typeof listUnproved
+
+export class Prover {
+  readonly #options: ProverOptions
+  /** The last that was looked at, of each list: what stays in it holds up nothing behind it. */
+  readonly #after = new Map<List, string>()
+  #findings: Findings = { reversed: 0, differing: 0, unknown: 0, waiting: 0 }
+
+  constructor(options: ProverOptions) {
+    this.#options = options
+  }
+
+  get findings(): Findings {
+    return this.#findings
+  }
+
+  /** Until aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options
+    const failed = (error: unknown) => {
+      log.warn({ problem: messageOf(error) }, 'settlements could not be compared')
+      return LOOK_MS
+    }
+    await repeat({ clock, signal, failed }, async () => {
+      await this.look()
+      return LOOK_MS
+    })
+  }
+
+  /** One look at some payments, in turn. */
+  async look(): Promise<void> {
+    const { app, chain } = this.#options
+    const unproved = await this.#next(listUnproved)
+    const found = await this.#read(unproved)
+    for (const payment of unproved) await this.#prove(payment, found.get(payment.txHash))
+    await this.#reverse(unproved.filter(({ txHash }) => !found.has(txHash)))
+    const failed = await this.#next(listFailed)
+    const settled = await this.#read(failed)
+    for (const payment of failed) await this.#settleLate(payment, settled.get(payment.txHash))
+    this.#findings = await countFindings(app, chain.chainId)
+  }
+
+  async #next(list: List): Promise<readonly Settled[]> {
+    const { app, chain } = this.#options
+    const found = await list(app, chain.chainId, this.#after.get(list) ?? '', LOOKED_MAX)
+    this.#after.set(list, found.length < LOOKED_MAX ? '' : (found.at(-1)?.id ?? ''))
+    return found
+  }
+
+  #read(payments: readonly Settled[]): Promise<ReadonlyMap<string, FinalTransaction>> {
+    const { chain } = this.#options
+    const hashes = payments.map(({ txHash }) => txHash)
+    return hashes.length === 0 ? Promise.resolve(new Map()) : readFinal(chain.reads, chain.schema, hashes)
+  }
+
+  async #prove(payment: Settled, transaction: FinalTransaction | undefined): Promise<void> {
+    if (!transaction) return
+    const { app, log } = this.#options
+    const verdict = verdictOn(payment, transaction)
+    await keepProof(app, payment.id, verdict.kind, transaction.blockNumber)
+    if (verdict.kind === 'differs')
+      log.error({ payment: payment.id, problem: verdict.problem }, 'a payment is not what the chain has')
+  }
+
+  /** What no final block has is asked of all nodes: a gap of the index is no proof. */
+  async #reverse(missing: readonly Settled[]): Promise<void> {
+    const { app, nodes, clock, log } = this.#options
+    const old = missing.filter(
+      ({ settledAt }) => settledAt !== null && clock.now() - settledAt.getTime() > MISSING_MS,
+    )
+    for (const payment of old.slice(0, ASKED_MAX)) {
+      const { kind } = await lookFor(nodes, payment)
+      if (kind !== 'absent' || !(await reversePayment(app, payment))) continue
+      const { id, payer, amount, txHash } = payment
+      log.error({ payment: id, payer, amount: `${amount}`, txHash }, 'THE CHAIN TOOK A PAYMENT BACK')
+    }
+  }
+
+  async #settleLate(payment: Settled, transaction: FinalTransaction | undefined): Promise<void> {
+    if (!transaction?.succeeded) return
+    const { app, outcome, log } = this.#options
+    const found = await outcome(payment)
+    if (found.kind !== 'settled' || !(await settlePayment(app, payment, found))) return
+    log.warn({ payment: payment.id }, 'a payment that was held to have failed has settled: it is owed')
+  }
+}

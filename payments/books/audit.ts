@@ -1,0 +1,155 @@
+/**
+ * The books against the rows, and the rows against the chain: every unit that the payee received is
+ * a payment's or is told apart.
+ */
+import type { AppDatabase } from '#rows/database.ts'
+import { type Entry, findUnbalanced, readRevenue } from '#rows/payments/ledger.ts'
+import { sumSettled } from '#rows/payments/payments.ts'
+import { listSettled, settledAmong } from '#rows/payments/proofs.ts'
+import type { Queryable } from '#store/ledger/lane.ts'
+import {
+  type Received,
+  readFinal,
+  readReceived,
+  type TransferPlace,
+} from '#store/read/payments/settlements.ts'
+import { verdictOn } from './verdictOn.ts'
+
+/** A chain whose transfers are indexed here. */
+export interface AuditedChain {
+  readonly chainId: number
+  readonly schema: string
+  readonly reads: Queryable
+}
+
+/** What the ledger has of an account beside what the payments sum to. */
+export interface RevenueLine {
+  readonly account: string
+  readonly chainId: number
+  readonly currency: string
+  readonly ledger: bigint
+  readonly payments: bigint
+}
+
+/** What a payee received of a token, in final blocks. */
+export interface ReceivedLine {
+  readonly chainId: number
+  readonly recipient: string
+  readonly currency: string
+  /** Sums of the transfers that payments name, and of those payments. */
+  readonly transfers: bigint
+  readonly payments: bigint
+  /** Transfers that no payment names. */
+  readonly others: { readonly count: number; readonly amount: bigint; readonly first: readonly Received[] }
+}
+
+export interface AuditReport {
+  readonly isRight: boolean
+  readonly revenue: readonly RevenueLine[]
+  readonly received: readonly ReceivedLine[]
+  /** Transactions of the books that do not sum to 0. */
+  readonly unbalanced: readonly string[]
+  /** Payments that the chain has otherwise, each with what differs. */
+  readonly differing: readonly { readonly payment: string; readonly problem: string }[]
+  /** Payments that no final block has yet. */
+  readonly open: number
+}
+
+const PAGE = 1_000
+/** Others that are shown of a line. */
+const OTHERS_MAX = 100
+
+/** Reads all rows, a page at a time. */
+export async function auditBooks(app: AppDatabase, chains: readonly AuditedChain[]): Promise<AuditReport> {
+  const revenue = revenueLines(await readRevenue(app), await sumSettled(app))
+  const unbalanced = await findUnbalanced(app)
+  const found = []
+  for (const chain of chains) found.push(await auditChain(app, chain))
+  const received = found.flatMap(({ lines }) => lines)
+  const differing = found.flatMap((one) => one.differing)
+  const isRight =
+    unbalanced.length === 0 &&
+    differing.length === 0 &&
+    revenue.every(({ ledger, payments }) => ledger === payments) &&
+    received.every(({ transfers, payments }) => transfers === payments)
+  return { isRight, revenue, received, unbalanced, differing, open: sumOf(found.map(({ open }) => open)) }
+}
+
+function revenueLines(revenue: readonly Entry[], settled: readonly Entry[]): readonly RevenueLine[] {
+  const all = new Map([...revenue, ...settled].map((entry) => [keyOf(entry), entry]))
+  const amountIn = (entries: readonly Entry[], key: string) =>
+    entries.find((entry) => keyOf(entry) === key)?.amount ?? 0n
+  return [...all].map(([key, { account, chainId, currency }]) => ({
+    ...{ account, chainId, currency },
+    ...{ ledger: amountIn(revenue, key), payments: amountIn(settled, key) },
+  }))
+}
+
+const keyOf = ({ account, chainId, currency }: Entry) => `${account} ${chainId} ${currency}`
+
+interface ChainAudit {
+  readonly lines: readonly ReceivedLine[]
+  readonly differing: readonly { readonly payment: string; readonly problem: string }[]
+  readonly open: number
+}
+
+async function auditChain(app: AppDatabase, chain: AuditedChain): Promise<ChainAudit> {
+  const differing: { payment: string; problem: string }[] = []
+  /** One for each payee and token. */
+  const sums = new Map<string, { recipient: string; currency: string; amount: bigint }>()
+  let open = 0
+  for (let after = ''; ; ) {
+    const page = await listSettled(app, chain.chainId, after, PAGE)
+    const final = await readFinal(
+      chain.reads,
+      chain.schema,
+      page.map(({ txHash }) => txHash),
+    )
+    for (const payment of page) {
+      const { id, recipient, currency, amount } = payment
+      const key = `${recipient} ${currency}`
+      const sum = sums.get(key) ?? { recipient, currency, amount: 0n }
+      sums.set(key, sum)
+      const transaction = final.get(payment.txHash)
+      const verdict = transaction && verdictOn(payment, transaction)
+      if (verdict) sum.amount += amount
+      if (verdict?.kind === 'differs') differing.push({ payment: id, problem: verdict.problem })
+      if (!verdict && payment.isProved)
+        differing.push({ payment: id, problem: 'no final block has it any more' })
+      if (!verdict) open++
+    }
+    const last = page.at(-1)
+    if (!last || page.length < PAGE) break
+    after = last.id
+  }
+  const lines = []
+  for (const { recipient, currency, amount } of sums.values())
+    lines.push(await receivedLine(app, chain, { recipient, currency, payments: amount }))
+  return { lines, differing, open }
+}
+
+async function receivedLine(
+  app: AppDatabase,
+  { chainId, schema, reads }: AuditedChain,
+  { recipient, currency, payments }: Pick<ReceivedLine, 'recipient' | 'currency' | 'payments'>,
+): Promise<ReceivedLine> {
+  let transfers = 0n
+  let [count, amount] = [0, 0n]
+  const first: Received[] = []
+  for (let place: TransferPlace | null = { block: -1, log: -1 }; place; ) {
+    const page = await readReceived(reads, schema, { to: recipient, token: currency }, place, PAGE)
+    const named = await settledAmong(app, chainId, [...new Set(page.received.map(({ txHash }) => txHash))])
+    for (const transfer of page.received) {
+      if (named.has(transfer.txHash)) transfers += transfer.amount
+      else {
+        count++
+        amount += transfer.amount
+        if (first.length < OTHERS_MAX) first.push(transfer)
+      }
+    }
+    place = page.next
+  }
+  return { chainId, recipient, currency, payments, transfers, others: { count, amount, first } }
+}
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0)

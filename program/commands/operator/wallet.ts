@@ -1,0 +1,92 @@
+/** `millrace wallet`: what the wallet has and spends, and its pause. */
+import { SettingError } from '#errors.ts'
+import { besideDevChain, decimalText } from '#orchestrator/pay/currencies.ts'
+import { type Balance, readBalances } from '#orchestrator/pay/spend/WalletWatch.ts'
+import { appDatabase } from '#rows/database.ts'
+import { sumOpenSpends } from '#rows/jobs/spends.ts'
+import { pauseWallet, readWallet } from '#rows/jobs/wallet.ts'
+import { readDay } from '#rows/jobs/walletDays.ts'
+import type { Runtime } from '#runtime/runtime.ts'
+import type { Logger } from '#telemetry.ts'
+import { openBeside } from '../../beside.ts'
+import type { Config } from '../../config.ts'
+import { walletKeysOf } from '../../parts/wallet/walletKeys.ts'
+import { withDatabases } from '../../stores.ts'
+
+/** @throws SettingError where there is no wallet */
+export async function printWallet(config: Config, json: boolean, runtime: Runtime, log: Logger) {
+  const report = await readReport(config, runtime, log)
+  process.stdout.write(json ? `${JSON.stringify(report)}\n` : `${linesOf(report).join('\n')}\n`)
+}
+
+async function readReport(config: Config, runtime: Runtime, log: Logger) {
+  const { engines, reachable, close } = await openBeside(config, runtime, log)
+  try {
+    const keys = walletKeysOf(config, reachable)
+    if (!keys) throw new SettingError('WALLET_FILE', 'is not set, and there is no local dev chain')
+    const { account, chains, limits } = keys
+    const local = reachable.find(({ devChain }) => devChain !== null)
+    const terms = besideDevChain(config.quoteTerms, local?.chainId ?? null)
+    const app = appDatabase(engines.postgres)
+    const state = await readWallet(app)
+    const balances = await readBalances({ address: account.address, chains, terms })
+    const sums = await readDay(app, state.day)
+    const open = await sumOpenSpends(app)
+    const dollars = (units: bigint) => decimalText(units, terms.decimals)
+    return {
+      address: account.address,
+      paused: state.pausedAt?.toISOString() ?? null,
+      awaitsReconciliation: !state.isKnown,
+      balances: balances.map(balanceOf),
+      reserved: dollars(open.reduce((sum, { units }) => sum + units, 0n)),
+      day: state.day,
+      spent: sums.map(({ kind, subject, units }) => ({ kind, subject, dollars: dollars(units) })),
+      limits: {
+        job: dollars(limits.jobUnits),
+        day: dollars(limits.dayUnits),
+        service: dollars(limits.serviceUnits),
+        payee: dollars(limits.payeeUnits),
+      },
+    }
+  } finally {
+    await close()
+  }
+}
+
+const balanceOf = ({ chainId, token, decimals, amount }: Balance) => ({
+  chainId,
+  token,
+  amount: amount === null ? null : decimalText(amount, decimals),
+})
+
+function linesOf(report: Awaited<ReturnType<typeof readReport>>): readonly string[] {
+  const { address, paused, awaitsReconciliation, balances, reserved, day, spent, limits } = report
+  const told = (text: string | null) => text ?? 'no node answers, or no such token'
+  return [
+    `address   ${address}`,
+    `state     ${paused === null ? 'pays' : `paused since ${paused}`}${awaitsReconciliation ? ', and looks for what was paid before its database was restored' : ''}`,
+    ...balances.map(
+      ({ chainId, token, amount }) => `has       ${told(amount)} of ${token} on chain ${chainId}`,
+    ),
+    `reserved  ${reserved}`,
+    ...spent.map(
+      ({ kind, subject, dollars }) =>
+        `${day}  ${dollars} ${kind === 'all' ? 'altogether' : `to ${kind} ${subject}`}`,
+    ),
+    `limits    ${limits.job} a job; a day ${limits.day}, ${limits.service} to a service, ${limits.payee} to a payee`,
+  ]
+}
+
+/** Every process heeds it from its next payment on. */
+export async function setPaused(
+  config: Config,
+  paused: boolean,
+  runtime: Runtime,
+  log: Logger,
+): Promise<void> {
+  const changed = await withDatabases(config, runtime, log, ({ postgres }) =>
+    pauseWallet(appDatabase(postgres), paused),
+  )
+  const state = paused ? 'is paused' : 'pays'
+  process.stdout.write(changed ? `the wallet ${state} from now on\n` : `the wallet ${state} already\n`)
+}

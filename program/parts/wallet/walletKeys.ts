@@ -1,0 +1,60 @@
+/** The wallet that settings mean, and the chains it pays on. */
+import { hash } from 'node:crypto'
+import { join } from 'node:path'
+import { http } from 'viem'
+import { type LocalAccount, privateKeyToAccount } from 'viem/accounts'
+import { readOrCreateSecret } from '#local/engines/secretFile.ts'
+import type { PayChain } from '#orchestrator/pay/payChain.ts'
+import type { WalletLimits } from '#rows/jobs/wallet.ts'
+import type { Config } from '../../config.ts'
+import type { Program } from '../../program.ts'
+import { readKeyFile } from '../../settings/keyFile.ts'
+import { limitsOf } from '../../settings/walletFile.ts'
+
+export interface WalletKeys {
+  readonly account: LocalAccount
+  readonly chains: readonly PayChain[]
+  readonly limits: WalletLimits
+  /** In the smallest unit of quotes. */
+  readonly lowUnits: bigint
+}
+
+type Reachable = Pick<Program, 'reachable'>['reachable']
+
+/** A node that has not answered by then is asked again, or the next one. */
+const CALL_MS = 10_000
+
+/** Null where no setting and no dev chain gives one. @throws SettingError */
+export function walletKeysOf(config: Config, reachable: Reachable): WalletKeys | null {
+  const { wallet } = config
+  if (wallet) {
+    const { keyFile, limits, lowUnits } = wallet
+    const account = privateKeyToAccount(readKeyFile('WALLET_FILE', 'keyFile', keyFile))
+    const elsewhere = wallet.chains.map(({ chainId, rpcUrls }) => payChain(chainId, rpcUrls))
+    const indexed = reachable.map(indexedChain)
+    const others = elsewhere.filter(({ chainId }) => indexed.every((one) => one.chainId !== chainId))
+    return { account, limits, lowUnits, chains: [...indexed, ...others] }
+  }
+  const local = reachable.filter(({ devChain }) => devChain !== null)
+  if (local.length === 0) return null
+  return {
+    account: devWallet(config),
+    chains: local.map(indexedChain),
+    ...{ limits: limitsOf(), lowUnits: 0n },
+  }
+}
+
+/** Made at the first start; it lies in DATA_DIR. The traffic of the dev chain gives it money. */
+export const devWallet = ({ dataDir }: Pick<Config, 'dataDir'>): LocalAccount =>
+  privateKeyToAccount(`0x${hash('sha256', readOrCreateSecret(join(dataDir, 'wallet.key')), 'hex')}`)
+
+const indexedChain = ({ chainId, devChain, config }: Reachable[number]): PayChain =>
+  payChain(chainId, devChain ? [devChain.rpcUrl] : config.rpcUrls)
+
+/** What was sent may have arrived, so nothing is repeated by itself. */
+const payChain = (chainId: number, urls: readonly string[]): PayChain => ({
+  chainId,
+  endpoints: urls
+    .filter((url) => url.startsWith('http'))
+    .map((url) => http(url, { retryCount: 0, timeout: CALL_MS })),
+})

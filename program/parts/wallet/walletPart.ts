@@ -1,0 +1,51 @@
+/** The wallet: what jobs buy with. Beside a dev chain it needs no setting. */
+import type { Buyer } from '#orchestrator/pay/buyer.ts'
+import { besideDevChain } from '#orchestrator/pay/currencies.ts'
+import { Spender } from '#orchestrator/pay/spend/Spender.ts'
+import { SpendReconciler } from '#orchestrator/pay/spend/SpendReconciler.ts'
+import { type WalletProblem, WalletWatch } from '#orchestrator/pay/spend/WalletWatch.ts'
+import { appDatabase } from '#rows/database.ts'
+import type { Base, Part } from '../part.ts'
+import { walletKeysOf } from './walletKeys.ts'
+
+export interface WalletPart extends Part {
+  /** Null where there is no wallet. */
+  readonly buyer: Buyer | null
+  /** What holds now; the alarms tell it. */
+  readonly problems: () => readonly WalletProblem[]
+}
+
+/** @throws SettingError */
+export async function openWalletPart(base: Base): Promise<WalletPart> {
+  const { config, program, egress, secrets, runtime, log } = base
+  const keys = walletKeysOf(config, program.reachable)
+  if (!keys)
+    return {
+      ...{ services: {}, buyer: null, problems: () => [] },
+      notes: ['no job can be bought: WALLET_FILE is not set'],
+    }
+  const { account, chains, limits, lowUnits } = keys
+  const { clock, failpoint } = runtime
+  // The protocols' libraries are large, and a program without a wallet has no use for them.
+  const [{ TempoCharge }, { X402Exact }] = await Promise.all([
+    import('#orchestrator/pay/protocols/tempoCharge.ts'),
+    import('#orchestrator/pay/protocols/x402Exact.ts'),
+  ])
+  const app = appDatabase(program.engines.postgres)
+  const [local] = program.localIds
+  const terms = besideDevChain(config.quoteTerms, local ?? null)
+  const paying = [new TempoCharge({ account, chains, clock }), new X402Exact({ account, chains, clock })]
+  const looking = { app, paying, terms, clock, log }
+  const sealer = await secrets.sealer()
+  const reconciler = new SpendReconciler(looking)
+  const watch = new WalletWatch({ app, address: account.address, chains, terms, lowUnits, clock, log })
+  return {
+    services: {},
+    buyer: new Spender({ ...looking, egress, sealer, limits, failpoint }),
+    problems: () => watch.problems(),
+    notes: [
+      `calls of jobs are paid by ${account.address} on ${chains.map(({ chainId }) => chainId).join(', ')}`,
+    ],
+    run: ({ answered }) => Promise.all([reconciler.run(answered), watch.run(answered)]),
+  }
+}

@@ -1,0 +1,182 @@
+/** What our own index says of settlements. A payment that the chain took back takes its entries back. */
+import { sql } from 'kysely'
+import { toBytes, toHex } from '#store/sql.ts'
+import { type AppDatabase, fromNow } from '../database.ts'
+import { addEntries } from './ledger.ts'
+import { columns, type Payment, paymentOf } from './payments.ts'
+
+/** A payment whose transaction is known. */
+export type Settled = Payment & { readonly txHash: string }
+
+/**
+ * Payments on a chain that settled and that no final block was compared with, in the order of their
+ * ids. @param after id of the last that was looked at; empty for none
+ */
+export async function listUnproved(
+  app: AppDatabase,
+  chainId: number,
+  after: string,
+  limit: number,
+): Promise<readonly Settled[]> {
+  const rows = await onChain(app, chainId)
+    .where('state', '=', 'settled')
+    .where('proof', 'is', null)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map(paymentOf).filter(hasTransaction)
+}
+
+/** Those of the last day that are held to have failed. */
+export async function listFailed(
+  app: AppDatabase,
+  chainId: number,
+  after: string,
+  limit: number,
+): Promise<readonly Settled[]> {
+  const rows = await onChain(app, chainId)
+    .where('state', '=', 'failed')
+    .where('claimed_at', '>', fromNow(-24 * 3_600_000))
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map(paymentOf).filter(hasTransaction)
+}
+
+/** Those that settled and that the chain did not take back. */
+export async function listSettled(
+  app: AppDatabase,
+  chainId: number,
+  after: string,
+  limit: number,
+): Promise<readonly (Settled & { readonly isProved: boolean })[]> {
+  const rows = await onChain(app, chainId)
+    .select('proof')
+    .where('state', '=', 'settled')
+    .where((is) => is.or([is('proof', 'is', null), is('proof', '<>', 'reversed')]))
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows
+    .map((row) => ({ ...paymentOf(row), isProved: row.proof !== null }))
+    .filter((payment): payment is Settled & { readonly isProved: boolean } => hasTransaction(payment))
+}
+
+/** Which of the transactions of a chain are those of payments that settled. */
+export async function settledAmong(
+  app: AppDatabase,
+  chainId: number,
+  hashes: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (hashes.length === 0) return new Set()
+  const rows = await app
+    .selectFrom('app.payments')
+    .select('tx_hash')
+    .where('chain_id', '=', chainId)
+    .where('state', '=', 'settled')
+    .where(
+      'tx_hash',
+      'in',
+      hashes.map((hash) => Buffer.from(toBytes(hash))),
+    )
+    .execute()
+  return new Set(rows.flatMap(({ tx_hash: hash }) => (hash ? toHex(hash) : [])))
+}
+
+/** The block is final, and has the transfer or another one. */
+export async function keepProof(
+  app: AppDatabase,
+  id: string,
+  proof: 'confirmed' | 'differs',
+  blockNumber: number,
+): Promise<void> {
+  await app
+    .updateTable('app.payments')
+    .set({ proof, block_number: blockNumber })
+    .where('id', '=', id)
+    .where('state', '=', 'settled')
+    .where('proof', 'is', null)
+    .execute()
+}
+
+/**
+ * No block has the transaction and none can: the entries are taken back, and a refund that was not
+ * signed is not sent. False where that was done before.
+ */
+export async function reversePayment(
+  app: AppDatabase,
+  { id, scope, payer, chainId, currency, amount }: Payment,
+): Promise<boolean> {
+  return app.transaction().execute(async (transaction) => {
+    const row = await transaction
+      .updateTable('app.payments')
+      .set({ proof: 'reversed' })
+      .where('id', '=', id)
+      .where('state', '=', 'settled')
+      .where('proof', 'is', null)
+      .returning('owed_at')
+      .executeTakeFirst()
+    if (!row) return false
+    await addEntries(transaction, `${id}/reversed`, [
+      { account: row.owed_at ? 'refunds' : `revenue:${scope}`, chainId, currency, amount: -amount },
+      { account: `payer:${payer}`, chainId, currency, amount },
+    ])
+    await transaction
+      .deleteFrom('app.payouts')
+      .where('kind', '=', 'refund')
+      .where('reference', '=', id)
+      .where('attempt', '=', 0)
+      .execute()
+    return true
+  })
+}
+
+/** How many payments and payouts of a chain an operator should look at. */
+export interface Findings {
+  /** Within a day. */
+  readonly reversed: number
+  readonly differing: number
+  /** Sent more than a minute ago, and not known to have settled or failed. */
+  readonly unknown: number
+  /** Queued more than ten minutes ago, and not paid for a reason. */
+  readonly waiting: number
+}
+
+export async function countFindings(app: AppDatabase, chainId: number): Promise<Findings> {
+  const payments = await app
+    .selectFrom('app.payments')
+    .select([
+      sql<number>`count(*) FILTER (WHERE proof = 'reversed')::int`.as('reversed'),
+      sql<number>`count(*) FILTER (WHERE proof = 'differs')::int`.as('differing'),
+      sql<number>`count(*) FILTER (WHERE state = 'sending')::int`.as('unknown'),
+    ])
+    .where('chain_id', '=', chainId)
+    .where((is) =>
+      is.or([
+        is.and([is('proof', 'in', ['reversed', 'differs']), is('settled_at', '>', fromNow(-24 * 3_600_000))]),
+        is.and([is('state', 'in', ['claimed', 'sending']), is('claimed_at', '<', fromNow(-60_000))]),
+      ]),
+    )
+    .executeTakeFirstOrThrow()
+  const { waiting } = await app
+    .selectFrom('app.payouts')
+    .select(sql<number>`count(*)::int`.as('waiting'))
+    .where('chain_id', '=', chainId)
+    .where('state', '<>', 'paid')
+    .where('problem', 'is not', null)
+    .where('queued_at', '<', fromNow(-600_000))
+    .executeTakeFirstOrThrow()
+  return { ...payments, waiting }
+}
+
+const onChain = (app: AppDatabase, chainId: number) =>
+  app
+    .selectFrom('app.payments')
+    .select(columns)
+    .where('chain_id', '=', chainId)
+    .where('tx_hash', 'is not', null)
+
+const hasTransaction = (payment: Payment): payment is Settled => payment.txHash !== null

@@ -1,0 +1,104 @@
+/** Transfers that settle payments: what final blocks say of transactions, and of what came in. */
+import { type Queryable, readLane } from '../../ledger/lane.ts'
+import { pairHash, relationOf, toBytes, toHex } from '../../sql.ts'
+
+/** A transfer to one account. */
+export interface Received {
+  readonly txHash: `0x${string}`
+  readonly blockNumber: number
+  readonly token: `0x${string}`
+  readonly from: `0x${string}`
+  readonly to: `0x${string}`
+  /** In the token's smallest unit. */
+  readonly amount: bigint
+}
+
+/** A transaction in a final block. */
+export interface FinalTransaction {
+  readonly blockNumber: number
+  readonly succeeded: boolean
+  readonly transfers: readonly Received[]
+}
+
+interface TransferRow {
+  readonly tx_hash: Buffer
+  readonly block_num: number
+  readonly token: Buffer
+  readonly from: Buffer
+  readonly to: Buffer
+  readonly amount: string
+}
+
+interface FoundRow extends Omit<TransferRow, 'token' | 'amount'> {
+  readonly status: number | null
+  /** Null in a transaction without transfers. */
+  readonly token: Buffer | null
+  readonly amount: string | null
+}
+
+/** Those of the transactions that final blocks have, by hash, with every transfer in them. */
+export async function readFinal(
+  client: Queryable,
+  schema: string,
+  hashes: readonly string[],
+): Promise<ReadonlyMap<string, FinalTransaction>> {
+  const lane = await readLane(client, schema)
+  const { rows } = await client.query<FoundRow>(
+    `SELECT x.hash AS tx_hash, x.block_num, x.status, t.token, t."from", t."to", t.amount
+     FROM ${relationOf(schema, 'txs')} x
+     LEFT JOIN ${relationOf(schema, 'token_transfers')} t ON t.block_num = x.block_num AND t.tx_idx = x.idx
+     WHERE x.hash = ANY($1) AND x.block_num <= $2`,
+    [hashes.map(toBytes), lane?.finalized ?? -1],
+  )
+  const found = new Map<string, FinalTransaction>()
+  for (const [txHash, ofOne] of Map.groupBy(rows, (row) => toHex(row.tx_hash))) {
+    const [first] = ofOne
+    const transfers = ofOne.flatMap(({ token, amount, ...row }) =>
+      token && amount !== null ? receivedOf({ ...row, token, amount }) : [],
+    )
+    if (first) found.set(txHash, { blockNumber: first.block_num, succeeded: first.status === 1, transfers })
+  }
+  return found
+}
+
+/** A place in the order of transfers. */
+export interface TransferPlace {
+  readonly block: number
+  readonly log: number
+}
+
+/**
+ * Transfers of a token to an account in final blocks behind a place, the first ones first, and the
+ * place of the last; null where that was the end.
+ */
+export async function readReceived(
+  client: Queryable,
+  schema: string,
+  { to, token }: { readonly to: string; readonly token: string },
+  after: TransferPlace,
+  limit: number,
+): Promise<{ readonly received: readonly Received[]; readonly next: TransferPlace | null }> {
+  const lane = await readLane(client, schema)
+  const { rows } = await client.query<TransferRow & { readonly log_idx: number }>(
+    `SELECT tx_hash, block_num, log_idx, token, "from", "to", amount
+     FROM ${relationOf(schema, 'token_transfers')}
+     WHERE ${pairHash(['"to"', 'token'])} = ${pairHash(['$1::bytea', '$2::bytea'])} AND "to" = $1 AND token = $2
+       AND (block_num, log_idx) > ($3, $4) AND block_num <= $5
+     ORDER BY block_num, log_idx LIMIT $6`,
+    [toBytes(to), toBytes(token), after.block, after.log, lane?.finalized ?? -1, limit],
+  )
+  const last = rows.length < limit ? undefined : rows.at(-1)
+  return {
+    received: rows.map(receivedOf),
+    next: last ? { block: last.block_num, log: last.log_idx } : null,
+  }
+}
+
+const receivedOf = (row: TransferRow): Received => ({
+  txHash: toHex(row.tx_hash),
+  blockNumber: row.block_num,
+  token: toHex(row.token),
+  from: toHex(row.from),
+  to: toHex(row.to),
+  amount: BigInt(row.amount),
+})

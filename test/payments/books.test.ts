@@ -1,0 +1,253 @@
+// Goal: books, payments and the indexed transfers agree to the unit, and whoever changes one unit of
+// them is found; what was paid for nothing goes back to its payer, once.
+// Method: reads paid on a dev chain whose final blocks are indexed beside it.
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { auditBooks } from '#payments/books/audit.ts'
+import { Prover } from '#payments/books/Prover.ts'
+import { Uncollected } from '#payments/books/Uncollected.ts'
+import { PayoutChain } from '#payments/payouts/PayoutChain.ts'
+import { Payouts } from '#payments/payouts/Payouts.ts'
+import { type AppDatabase, appDatabase } from '#rows/database.ts'
+import { readBalances } from '#rows/payments/ledger.ts'
+import { listLiabilities, queueRefund } from '#rows/payments/liabilities.ts'
+import { listPayments } from '#rows/payments/payments.ts'
+import { findPayout } from '#rows/payments/payouts.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
+import { silentLogger } from '#telemetry.ts'
+import { reorg } from '../support/devchain.ts'
+import { type IndexedDevChain, startIndexedDevChain } from './support/indexed.ts'
+import { accountOf, balanceOf, keyOf, openShop, PATH_USD, PRICE, payer, type Shop } from './support/shop.ts'
+
+const chainId = 1337
+const { clock } = systemRuntime()
+let chain: IndexedDevChain
+let app: AppDatabase
+let shop: Shop
+let payees = 80
+let recipient: `0x${string}`
+beforeAll(async () => {
+  chain = await startIndexedDevChain(chainId)
+  app = appDatabase(chain.store.postgres)
+})
+afterAll(() => chain?.close())
+beforeEach(async () => {
+  await app.deleteFrom('app.payments').execute()
+  await app.deleteFrom('app.ledger_entries').execute()
+  recipient = lower(accountOf(payees++).address)
+  shop = await openShop({ app, rpcUrl: chain.rpcUrl, chainId, recipient })
+  return () => shop.close()
+})
+
+const lower = (address: string): `0x${string}` => `0x${address.slice(2).toLowerCase()}`
+const payerOf = (index: number) => payer(accountOf(index), chain)
+const pay = async (index = 1) => expect((await payerOf(index).fetch(`${shop.origin}/read`)).status).toBe(200)
+const rows = () => listPayments(app, 100)
+const reads = () => ({ chainId, schema: chain.store.schema, reads: chain.store.postgres.reads })
+const audit = () => auditBooks(app, [reads()])
+/** Looks as if so much time had passed. */
+const proverLater = (ms = 0) =>
+  new Prover({
+    ...{ app, chain: reads(), nodes: [chain.node], log: silentLogger },
+    outcome: (payment) => shop.payments.outcome(payment),
+    clock: { ...clock, now: () => clock.now() + ms },
+  })
+const proofs = async () => {
+  const found = await app.selectFrom('app.payments').select(['proof', 'block_number']).execute()
+  return found.map(({ proof }) => proof)
+}
+const final = async () => {
+  await chain.makeFinal()
+  await chain.catchUp()
+}
+const balance = async (account: string) => {
+  const entries = (await readBalances(app)).filter((entry) => entry.account === account)
+  return entries.reduce((sum, { amount }) => sum + amount, 0n)
+}
+
+describe('a settlement', () => {
+  test('is confirmed by the indexed transfer once its block is final, and the audit is right', async () => {
+    for (const index of [1, 2, 4]) await pay(index)
+    const prover = proverLater()
+    await prover.look()
+    expect(await proofs()).toEqual([null, null, null])
+    expect(await audit()).toMatchObject({ isRight: true, open: 3 })
+    await final()
+    await prover.look()
+    expect(await proofs()).toEqual(['confirmed', 'confirmed', 'confirmed'])
+    expect(await audit()).toMatchObject({
+      ...{ isRight: true, open: 0, unbalanced: [], differing: [] },
+      revenue: [{ account: 'revenue:data:read', ledger: 3n * PRICE, payments: 3n * PRICE }],
+      received: [{ recipient, transfers: 3n * PRICE, payments: 3n * PRICE, others: { count: 0 } }],
+    })
+    expect(prover.findings).toEqual({ reversed: 0, differing: 0, unknown: 0, waiting: 0 })
+  })
+
+  test('that was held to have failed is owed to its payer', async () => {
+    await pay()
+    await app.deleteFrom('app.ledger_entries').execute()
+    await app
+      .updateTable('app.payments')
+      .set({ state: 'failed', receipt: null, settled_at: null, answered_at: null })
+      .execute()
+    await final()
+    await proverLater().look()
+    expect(await listLiabilities(app, 10)).toMatchObject([{ amount: PRICE, refund: null }])
+    expect([await balance('refunds'), await balance('revenue:data:read')]).toEqual([PRICE, 0n])
+    expect(await audit()).toMatchObject({ isRight: true })
+  })
+})
+
+describe('the audit finds one unit', () => {
+  beforeEach(async () => {
+    for (const index of [1, 2]) await pay(index)
+    await final()
+    await proverLater().look()
+    expect(await audit()).toMatchObject({ isRight: true, open: 0 })
+  })
+  const first = async () => (await rows()).at(-1)?.id ?? ''
+
+  test('of a payment', async () => {
+    const id = await first()
+    await app
+      .updateTable('app.payments')
+      .set({ amount: PRICE + 1n })
+      .where('id', '=', id)
+      .execute()
+    expect(await audit()).toMatchObject({
+      isRight: false,
+      revenue: [{ ledger: 2n * PRICE, payments: 2n * PRICE + 1n }],
+      differing: [{ payment: id }],
+    })
+  })
+
+  test('of a payment and both of its entries', async () => {
+    const id = await first()
+    await app
+      .updateTable('app.payments')
+      .set({ amount: PRICE - 1n })
+      .where('id', '=', id)
+      .execute()
+    for (const [sign, account] of [
+      [1n, 'revenue:%'],
+      [-1n, 'payer:%'],
+    ] as const)
+      await app
+        .updateTable('app.ledger_entries')
+        .set({ amount: sign * (PRICE - 1n) })
+        .where('transaction_id', '=', id)
+        .where('account', 'like', account)
+        .execute()
+        // The two sides are balanced at the end of one transaction only.
+        .catch(() => {})
+    expect(await audit()).toMatchObject({ isRight: false, differing: [{ payment: id }] })
+  })
+
+  test('of the ledger, where its trigger was off', async () => {
+    const id = await first()
+    const client = await chain.store.postgres.pool.connect()
+    await client.query('SET session_replication_role = replica')
+    await client.query(
+      `UPDATE app.ledger_entries SET amount = amount + 1 WHERE transaction_id = $1 AND account LIKE 'revenue:%'`,
+      [id],
+    )
+    await client.query('SET session_replication_role = DEFAULT')
+    client.release()
+    expect(await audit()).toMatchObject({ isRight: false, unbalanced: [id] })
+  })
+
+  test('of what came in beside payments, which it tells apart', async () => {
+    await app
+      .deleteFrom('app.payments')
+      .where('id', '=', await first())
+      .execute()
+    expect(await audit()).toMatchObject({
+      isRight: false,
+      received: [{ transfers: PRICE, others: { count: 1, amount: PRICE } }],
+    })
+  })
+})
+
+describe('an answer that was never collected', () => {
+  const uncollected = () => new Uncollected({ app, scopes: ['data:read'], clock, log: silentLogger })
+  const age = (hours: number) =>
+    app
+      .updateTable('app.payments')
+      .set({
+        answered_at: null,
+        held_until: new Date(0),
+        settled_at: new Date(Date.now() - hours * 3_600_000),
+      })
+      .execute()
+
+  test('is owed a day later, opens no more, and is refunded once, to its payer alone', async () => {
+    // One that can pay for the fee of a refund.
+    const rich = accountOf(7)
+    await shop.close()
+    shop = await openShop({ app, rpcUrl: chain.rpcUrl, chainId, recipient: lower(rich.address) })
+    const client = payerOf(5)
+    const credential = await client.createCredential(await client.rawFetch(`${shop.origin}/read`))
+    const send = () => fetch(`${shop.origin}/read`, { headers: { authorization: credential } })
+    expect((await send()).status).toBe(200)
+    await expect.poll(async () => (await rows())[0]?.isAnswered).toBe(true)
+    await age(23)
+    expect(await uncollected().owe()).toBe(0)
+    await age(25)
+    expect([await uncollected().owe(), await uncollected().owe()]).toEqual([1, 0])
+    expect((await send()).status).toBe(403)
+
+    const [owed] = await listLiabilities(app, 10)
+    const id = owed?.id ?? ''
+    expect([await balance('refunds'), await balance('revenue:data:read')]).toEqual([PRICE, 0n])
+    expect(await queueRefund(app, 'pay_of_nobody', Date.now())).toBe('not owed')
+    const asked = await Promise.all([1, 2, 3].map(() => queueRefund(app, id, Date.now())))
+    expect(asked.toSorted()).toEqual(['queued', 'queued before', 'queued before'])
+
+    const before = await balanceOf(chain.rpcUrl, PATH_USD, accountOf(5).address)
+    const payouts = new Payouts({
+      ...{ app, budgetOf: () => 1_000n, runtime: systemRuntime(), log: silentLogger },
+      chain: new PayoutChain({
+        ...{ chainId, account: privateKeyToAccount(keyOf(rich)), nodes: [chain.node], clock },
+        feeTokens: [PATH_USD],
+      }),
+    })
+    await expect
+      .poll(async () => {
+        await app
+          .updateTable('app.payouts')
+          .set({ held_until: new Date(0) })
+          .execute()
+        await payouts.turn()
+        return (await findPayout(app, 'refund', id))?.state
+      })
+      .toBe('paid')
+    expect((await balanceOf(chain.rpcUrl, PATH_USD, accountOf(5).address)) - before).toBe(PRICE)
+    expect([await balance('refunds'), await balance(`payer:${lower(accountOf(5).address)}`)]).toEqual([
+      0n,
+      0n,
+    ])
+    expect(await listLiabilities(app, 10)).toMatchObject([{ refund: 'paid' }])
+  })
+})
+
+// The last: payers live by another clock than the chain from here on.
+describe('a settlement that was mined', () => {
+  test('and taken back by the chain is taken out of the books', async () => {
+    await pay()
+    await reorg(chain.rpcUrl, 3)
+    await chain.passTime()
+    await chain.catchUp()
+    // Nodes are asked a minute later: the index may have been late.
+    await proverLater().look()
+    expect(await proofs()).toEqual([null])
+    const prover = proverLater(120_000)
+    await prover.look()
+    expect(await proofs()).toEqual(['reversed'])
+    expect([
+      await balance('revenue:data:read'),
+      await balance(`payer:${lower(accountOf(1).address)}`),
+    ]).toEqual([0n, 0n])
+    expect(prover.findings).toMatchObject({ reversed: 1 })
+    expect(await audit()).toMatchObject({ isRight: true, open: 0 })
+  })
+})
