@@ -1,6 +1,7 @@
 /** Where payments go and by which ways, in the file of access. */
 import { SettingError } from '#errors.ts'
 import * as s from '#http/schema.ts'
+import { address } from '#primitives.ts'
 
 export interface PaymentSettings {
   readonly chainId: number
@@ -43,7 +44,7 @@ export const dollars = s.text({
   pattern: '^\\d{1,9}(\\.\\d{1,18})?$',
   description: 'dollars, such as "0.0005"',
 })
-const address = s.text({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'an address' })
+const addressText = s.text({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'an address' })
 const chainId = s.integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'a chain id' })
 const httpUrl = s.text({ pattern: '^https?://', description: 'an http or https URL' })
 const keyFile = s.text({ minLength: 1, description: 'the path of a file' })
@@ -58,8 +59,8 @@ const FEES_PER_DAY = '0.01'
 const x402File = s.object({
   chainId,
   rpcUrl: httpUrl,
-  asset: address,
-  recipient: s.optional(address),
+  asset: addressText,
+  recipient: s.optional(addressText),
   facilitatorUrl: s.optional(httpUrl),
   keyFile: s.optional(keyFile),
   feesPerDay: s.optional(coins),
@@ -67,8 +68,8 @@ const x402File = s.object({
 
 export const paymentsFile = s.object({
   chainId,
-  recipient: address,
-  currencies: s.array(address, { minItems: 1, maxItems: CURRENCIES_MAX }),
+  recipient: addressText,
+  currencies: s.array(addressText, { minItems: 1, maxItems: CURRENCIES_MAX }),
   payouts: s.optional(s.object({ keyFile, dollarsPerDay: s.optional(dollars) })),
   x402: s.optional(x402File),
 })
@@ -78,8 +79,8 @@ export function paymentSettings(setting: string, file: s.Static<typeof paymentsF
   const { recipient, currencies, payouts, x402 } = file
   return {
     chainId: file.chainId,
-    recipient: lowered(recipient),
-    currencies: [...new Set(currencies.map(lowered))],
+    recipient: address(recipient),
+    currencies: [...new Set(currencies.map(address))],
     payouts: payouts ? { dollarsPerDay: DOLLARS_PER_DAY, ...payouts } : null,
     x402: x402 ? x402Settings(setting, x402, recipient) : null,
   }
@@ -90,12 +91,10 @@ function x402Settings(setting: string, file: s.Static<typeof x402File>, payee: s
   const of = {
     chainId: file.chainId,
     rpcUrl: file.rpcUrl,
-    asset: lowered(asset),
-    recipient: lowered(recipient),
+    asset: address(asset),
+    recipient: address(recipient),
   }
   if (url !== undefined && path === undefined) return { ...of, facilitator: { url } }
   if (url === undefined && path !== undefined) return { ...of, facilitator: { keyFile: path, feesPerDay } }
   throw new SettingError(setting, 'payments.x402: names one of facilitatorUrl and keyFile')
 }
-
-const lowered = (text: string): `0x${string}` => `0x${text.slice(2).toLowerCase()}`

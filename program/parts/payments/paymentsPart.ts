@@ -50,7 +50,7 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   if (!currency) throw new SettingError('ACCESS_FILE', 'payments.currencies: names none')
   const offers = new Offers({ chainId, currencies, transport })
   const realm = publicUrl?.host ?? REALM_DEFAULT
-  const keys = await secrets.keys('payments')
+  const keys = await secrets.follow('payments', (found) => charges.use(found))
   const charges = new TempoCharges({
     ...{ realm, keys, chainId, recipient, transport, currency },
     currencies: offers.current,
