@@ -143,7 +143,7 @@ describe('a payer', () => {
     ]
     expect([moved.status, paid.status, again.status]).toEqual([402, 200, 403])
     const receipt = paid.headers.get('payment-receipt') ?? ''
-    // Whoever has the signed transaction could spend it, wherever it is written.
+    // A signed transaction can be spent by anybody who reads it, wherever it is written.
     const { payload } = Credential.deserialize<{ signature: string }>(credential)
     const secrets = [credential.slice('Payment '.length), payload.signature, key.toString('hex')]
     const told = [...lines, await moved.text(), await again.text()].join('\n')
