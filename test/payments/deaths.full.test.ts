@@ -198,7 +198,7 @@ describe('a process that dies in a payout', () => {
 describe('a node that loses things', () => {
   const SENDS = new Set(['eth_sendRawTransaction', 'eth_sendRawTransactionSync'])
 
-  /** Half of what is sent to it does not arrive, and the other half is not answered. */
+  /** One half of what is sent does not arrive, and no answer to the other one does. */
   const losing = (): Transport => {
     const { request } = http(chain.rpcUrl)({ retryCount: 0 })
     const asking: (asked: { method: string; params?: unknown }) => Promise<unknown> = request
