@@ -198,7 +198,7 @@ describe('a process that dies in a payout', () => {
 describe('a node that loses things', () => {
   const SENDS = new Set(['eth_sendRawTransaction', 'eth_sendRawTransactionSync'])
 
-  /** Of what is sent to it one half does not arrive, and no answer to the other one does. */
+  /** One half of what is sent does not arrive, and no answer to the other one does. */
   const losing = (): Transport => {
     const { request } = http(chain.rpcUrl)({ retryCount: 0 })
     const asking: (asked: { method: string; params?: unknown }) => Promise<unknown> = request

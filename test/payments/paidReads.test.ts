@@ -15,6 +15,7 @@ import {
   listPayments,
   type PaymentTerms,
 } from '#rows/payments/payments.ts'
+import { openSecrets } from '#rows/secrets.ts'
 import { createLogger } from '#telemetry.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { startTestDevChain } from '../support/devchain.ts'
@@ -143,7 +144,7 @@ describe('a payer', () => {
     ]
     expect([moved.status, paid.status, again.status]).toEqual([402, 200, 403])
     const receipt = paid.headers.get('payment-receipt') ?? ''
-    // Whoever has the signed transaction could spend it, wherever it is written.
+    // The signed transaction could be spent by anyone who reads it.
     const { payload } = Credential.deserialize<{ signature: string }>(credential)
     const secrets = [credential.slice('Payment '.length), payload.signature, key.toString('hex')]
     const told = [...lines, await moved.text(), await again.text()].join('\n')
@@ -154,6 +155,31 @@ describe('a payer', () => {
     )
     for (const secret of secrets) expect(stored).not.toContain(secret.replace(/^0x/, ''))
   })
+})
+
+test('a challenge from before a rotation of its key is paid after it, until the overlap is over', async () => {
+  const secrets = await openSecrets(app, [])
+  const charges = chargesOf({ rpcUrl: chain.rpcUrl, chainId, recipient }, key)
+  const follow = async () => charges.use(await secrets.keys('payments'))
+  const superseded = (minutes: number) =>
+    app
+      .updateTable('app.secrets')
+      .set({ superseded_at: new Date(Date.now() - minutes * 60_000) })
+      .where('name', '=', 'payments')
+      .where('version', '=', 1)
+      .execute()
+  await follow()
+  await shop.close()
+  shop = await openShop({ app, rpcUrl: chain.rpcUrl, chainId, recipient, methods: () => [charges] })
+  const [first, second] = [await credentialFor('/read'), await credentialFor('/read')]
+  await secrets.rotate()
+  await superseded(2)
+  await follow()
+  expect((await send('/read', first)).status).toBe(200)
+  await superseded(20)
+  await follow()
+  expect((await send('/read', second)).status).toBe(402)
+  expect((await send('/read', await credentialFor('/read'))).status).toBe(200)
 })
 
 describe('one credential', () => {
