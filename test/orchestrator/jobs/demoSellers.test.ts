@@ -1,4 +1,4 @@
-// Goal: a plan of the shipped sellers is bought call by call; flow, polling, failure, refund and books are right.
+// Goal: a plan of the shipped sellers is bought call by call, and refund and books are exact.
 // Method: the sellers check real payments on a dev chain; wallet, engine and rows are the program’s own.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
