@@ -6,7 +6,7 @@ import { Challenge } from 'mppx'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Quotas } from '#api/access/Quotas.ts'
 import { ServiceAccess } from '#api/access/ServiceAccess.ts'
-import { fileDefaults } from '#api/access/settings.ts'
+import { type AccessSettings, fileDefaults } from '#api/access/settings.ts'
 import { Payments } from '#payments/Payments.ts'
 import { amountOf } from '#payments/price.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
@@ -32,17 +32,11 @@ beforeAll(async () => {
     methods: [chargesOf(options, randomBytes(32))],
     prices: { 'indexer:query': scopePrice },
   })
-  const settings = {
-    ...{
-      ...fileDefaults,
-      mode: 'guarded',
-      isOpenToAll: false,
-      reason: '',
-      publicUrl: null,
-      corsOrigins: null,
-    },
+  const settings: AccessSettings = {
+    ...fileDefaults,
+    ...{ mode: 'guarded', isOpenToAll: false, reason: '', publicUrl: null, corsOrigins: null },
     quotas: { ...fileDefaults.quotas, address: 1 },
-  } as const
+  }
   const access = new ServiceAccess({ settings, credentials, quotas, defaults, payments, clock })
   api = await openChainApi({
     server: { access },
