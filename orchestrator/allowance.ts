@@ -39,6 +39,15 @@ export const catalogReads: AccessRule = {
   strangersPerMinute: STRANGERS_READS_PER_MINUTE,
 }
 
+/** Jobs by their id, as often as somebody waits for them. */
+export const jobReads: AccessRule = {
+  who: 'anyone',
+  scope: 'services:jobs',
+  payable: false,
+  perMinute: READS_PER_MINUTE,
+  strangersPerMinute: STRANGERS_READS_PER_MINUTE,
+}
+
 /** Units of one request: a message, and each 64 KiB of its text. */
 export const unitsOf = (characters: number, messages = 1): number =>
   messages + Math.floor(characters / UNIT_CHARACTERS)

@@ -60,6 +60,8 @@ export interface Config {
   readonly wallet: WalletSettings | null
   /** What quotes are told in. */
   readonly quoteTerms: QuoteTerms
+  /** How long results of jobs are kept after their end. */
+  readonly resultDays: number
   /** Whether services of the catalog are looked at, and whether a search may ask for it. */
   readonly probesCatalog: boolean
   readonly searchesLive: boolean
@@ -97,6 +99,7 @@ export function readConfig(env: Environment): Config {
     auditPercentPerDay: given.AUDIT_PERCENT === 'off' ? null : given.AUDIT_PERCENT,
     wallet: given.WALLET_FILE === null ? null : readWalletFile('WALLET_FILE', given.WALLET_FILE),
     quoteTerms: quoteTerms(given.COST_MULTIPLIER, given.PAR_TOKENS ?? []),
+    resultDays: given.RESULT_DAYS,
     probesCatalog: given.CATALOG_PROBES === 'on',
     searchesLive: given.LIVE_SEARCH === 'on',
     webhooks: given.WEBHOOKS ?? (isForTrial(chains, access.access) ? 'loopback' : 'on'),

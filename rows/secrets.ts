@@ -31,13 +31,15 @@ const SEALS_AFTER_MS = 90_000
 const overlapMs: Readonly<Record<string, number>> = {
   /** Pages of a walk that a client began before the rotation. */
   cursor: 7 * DAY_MS,
+  /** Challenges that a payer asked for before the rotation, which are good for five minutes. */
+  payments: 15 * 60 * 1_000,
 }
 
 /**
  * Secrets that `millrace secrets rotate` exchanges: not logins of engines, which running programs
  * use, nor what digests keys.
  */
-const rotatedSecrets = ['cursor', 'sealing'] as const
+const rotatedSecrets = ['cursor', 'sealing', 'payments'] as const
 
 /** Keys of 32 bytes; the first seals, all of them open. */
 export type Keys = readonly [Uint8Array, ...Uint8Array[]]

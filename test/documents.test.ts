@@ -11,6 +11,7 @@ import { sellers } from '#orchestrator/demo/sellers/index.ts'
 import { mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { tools } from '#orchestrator/mcp/tools.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
+import { jobReadEndpoints } from '#orchestrator/rest/jobs/index.ts'
 import manifest from '#package.json' with { type: 'json' }
 import { readConfig } from '#program/config.ts'
 import { alarmCodes } from '#program/parts/alarms/alarms.ts'
@@ -249,7 +250,9 @@ describe('numbers', () => {
 })
 
 test('paths of the API that manuals name exist, and each operation stands in one', () => {
-  const paths = [...endpoints, ...orchestratorEndpoints, mcpEndpoint].map(({ path }) => formOf(path))
+  const paths = [...endpoints, ...orchestratorEndpoints, ...jobReadEndpoints, mcpEndpoint].map(({ path }) =>
+    formOf(path),
+  )
   const begins = (path: string, form: string) => path === form || path.startsWith(`${form}/`)
   const named = manuals.flatMap((file) =>
     quoted(read(file)).flatMap((text) =>

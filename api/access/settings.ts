@@ -1,6 +1,7 @@
 /** What an operator decides about access, and the file that holds the finer parts of it. */
 import * as s from '#http/schema.ts'
 import { settingFile } from '#http/settingCheck.ts'
+import { address } from '#primitives.ts'
 import { selfServeScopes } from './scopes.ts'
 
 /** Units a minute. */
@@ -62,7 +63,7 @@ const decidedScopes = ['webhooks:read', 'webhooks:write'] as const
 
 const dollars = s.text({ pattern: '^\\d{1,9}(\\.\\d{1,18})?$', description: 'dollars, such as "0.0005"' })
 const price = s.optional(dollars)
-const address = s.text({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'an address' })
+const addressText = s.text({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'an address' })
 /** Sent out in a day unless the file says more. */
 const DOLLARS_PER_DAY = '10'
 /** More would not fit into one challenge. */
@@ -73,8 +74,8 @@ const fileSchema = s.object({
   payments: s.optional(
     s.object({
       chainId: s.integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'a chain id' }),
-      recipient: address,
-      currencies: s.array(address, { minItems: 1, maxItems: CURRENCIES_MAX }),
+      recipient: addressText,
+      currencies: s.array(addressText, { minItems: 1, maxItems: CURRENCIES_MAX }),
       payouts: s.optional(
         s.object({ keyFile: s.text({ minLength: 1 }), dollarsPerDay: s.optional(dollars) }),
       ),
@@ -111,8 +112,8 @@ export function readAccessFile(setting: string, path: string): FileSettings {
     payments: payments
       ? {
           chainId: payments.chainId,
-          recipient: lowered(payments.recipient),
-          currencies: [...new Set(payments.currencies.map(lowered))],
+          recipient: address(payments.recipient),
+          currencies: [...new Set(payments.currencies.map(address))],
           payouts: payments.payouts ? { dollarsPerDay: DOLLARS_PER_DAY, ...payments.payouts } : null,
         }
       : null,
@@ -124,5 +125,3 @@ export function readAccessFile(setting: string, path: string): FileSettings {
     ],
   }
 }
-
-const lowered = (text: string): `0x${string}` => `0x${text.slice(2).toLowerCase()}`

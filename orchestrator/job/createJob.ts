@@ -1,6 +1,7 @@
 /** A job of a plan that was quoted and paid for. */
 import type { AppDatabase } from '#rows/database.ts'
-import { type InsertedJob, insertJob, type JobCharge, type NewJob } from '#rows/jobs/newJobs.ts'
+import type { JobCharge } from '#rows/jobs/books.ts'
+import { type InsertedJob, insertJob, type NewJob } from '#rows/jobs/newJobs.ts'
 import { canonicalJson } from '../plan/canonicalJson.ts'
 import { type Plan, planHash } from '../plan/plan.ts'
 import type { Quote } from '../quote/quoteResult.ts'

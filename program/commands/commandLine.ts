@@ -16,6 +16,7 @@ import { chooseChain } from './chain/chooseChain.ts'
 import { catalogCommand } from './operator/catalogCommands.ts'
 import { devchainCommand } from './operator/devchainCommands.ts'
 import { feedbackCommand } from './operator/feedbackCommands.ts'
+import { jobsCommand } from './operator/jobsCommands.ts'
 import { paymentsCommand } from './operator/paymentsCommands.ts'
 import { walletCommand } from './operator/walletCommands.ts'
 
@@ -272,6 +273,7 @@ const subCommands = {
   }),
   catalog: catalogCommand(command),
   payments: paymentsCommand(command),
+  jobs: jobsCommand(command),
   wallet: walletCommand(command),
   feedback: feedbackCommand(command),
   devchain: devchainCommand(command),

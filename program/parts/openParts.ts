@@ -7,10 +7,13 @@ import { messageOf } from '#errors.ts'
 import type { Endpoint } from '#http/endpoint.ts'
 import { type McpServices, mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
+import { jobReadEndpoints } from '#orchestrator/rest/jobs/index.ts'
+import type { JobReadServices } from '#orchestrator/rest/jobs/readJob.ts'
 import type { Logger } from '#telemetry.ts'
 import { type AccessPart, openAccessPart } from './access/accessPart.ts'
 import { openAlarmsPart } from './alarms/alarmsPart.ts'
 import { openChainDataPart } from './chainData/chainDataPart.ts'
+import { openJobsPart } from './jobs/jobsPart.ts'
 import { openOrchestratorPart } from './orchestrator/orchestratorPart.ts'
 import { openParityPart } from './parity/parityPart.ts'
 import type { Base, Part, Running } from './part.ts'
@@ -20,11 +23,12 @@ import { openStatusPart } from './status/statusPart.ts'
 import { openWalletPart } from './wallet/walletPart.ts'
 import { openWebhooksPart } from './webhooks/webhooksPart.ts'
 
-export type Services = RouteServices & McpServices
+export type Services = RouteServices & McpServices & JobReadServices
 
 export const endpoints: readonly Endpoint<Services>[] = [
   ...apiEndpoints,
   ...orchestratorEndpoints,
+  ...jobReadEndpoints,
   mcpEndpoint,
 ]
 
@@ -54,6 +58,7 @@ export async function openParts(base: Base): Promise<Parts> {
   const wallet = await openWalletPart(base)
   const alarms = openAlarmsPart(base, { parity, webhooks, payments, wallet })
   const orchestrator = openOrchestratorPart(base)
+  const jobs = openJobsPart(base, wallet)
   const chainData = openChainDataPart(base)
   const parts: readonly Part[] = [
     keys,
@@ -65,6 +70,7 @@ export async function openParts(base: Base): Promise<Parts> {
     wallet,
     alarms,
     orchestrator,
+    jobs,
     chainData,
   ]
   const notes = parts.flatMap((part) => part.notes ?? [])
@@ -76,6 +82,7 @@ export async function openParts(base: Base): Promise<Parts> {
       ...webhooks.services,
       ...parity.services,
       ...orchestrator.services,
+      ...jobs.services,
       ...chainData.services,
       ...status.services,
     },

@@ -155,6 +155,11 @@ export const settings = {
     parTokensDefault.join(','),
     'Tokens that count as one dollar each in quotes; a price in any other is refused.',
   ),
+  RESULT_DAYS: setting(
+    whole(1, 3_650),
+    '7',
+    'Days that plans and outputs of jobs are kept after their end; digests and amounts stay.',
+  ),
   WALLET_FILE: setting(
     text,
     '',

@@ -6,7 +6,18 @@ import { sql } from 'kysely'
 import { toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
 import { addEntries, type Entry } from '../payments/ledger.ts'
-import type { JobCharge } from './newJobs.ts'
+
+/** What was paid, in the token's own unit. */
+export interface JobCharge {
+  /** The row in `app.payments`. */
+  readonly paymentId: string
+  readonly method: 'charge' | 'session'
+  readonly chainId: number
+  /** Lowercase address. */
+  readonly token: string
+  readonly tokenDecimals: number
+  readonly amount: bigint
+}
 
 /** Held for jobs that have not ended. */
 const ESCROW = 'escrow:jobs'
@@ -17,14 +28,14 @@ const WALLET = 'wallet'
 const COST = 'cost:jobs'
 const COST_UNDELIVERED = 'cost:undelivered'
 
-/** Entries of the payment itself, in the transaction that makes its job. */
-export const chargeEntries = (payer: string, charge: Omit<JobCharge, 'method'>): readonly Entry[] => {
-  const { chainId, token: currency, amount } = charge
-  return [
-    { account: `payer:${payer}`, chainId, currency, amount: -amount },
-    { account: ESCROW, chainId, currency, amount },
-  ]
-}
+/** What a payment brought is held until its job has ended, in the transaction that makes the job. */
+export const addHeld = (transaction: AppDatabase, charge: JobCharge): Promise<void> =>
+  addEntries(transaction, `job:${charge.paymentId}/held`, [
+    { ...moneyOf(charge), account: REVENUE, amount: -charge.amount },
+    { ...moneyOf(charge), account: ESCROW, amount: charge.amount },
+  ])
+
+const moneyOf = ({ chainId, token: currency }: JobCharge) => ({ chainId, currency })
 
 /** A call that was paid for. */
 export interface PaidCall {
@@ -81,19 +92,16 @@ export async function readPaidUnits(transaction: AppDatabase, jobId: string): Pr
 /** Moves what a charge held, in the transaction that ends its job. */
 export async function addClosing(
   transaction: AppDatabase,
-  { paymentId, chainId, token: currency, amount }: JobCharge,
+  charge: JobCharge,
   { committedAmount, refund }: Pick<Closing, 'committedAmount' | 'refund'>,
 ): Promise<void> {
   const entries: readonly Entry[] = [
-    { account: ESCROW, chainId, currency, amount: -amount },
-    { account: REVENUE, chainId, currency, amount: committedAmount },
-    { account: REFUNDS, chainId, currency, amount: refund },
+    { ...moneyOf(charge), account: ESCROW, amount: -charge.amount },
+    { ...moneyOf(charge), account: REVENUE, amount: committedAmount },
+    { ...moneyOf(charge), account: REFUNDS, amount: refund },
   ]
-  await addEntries(
-    transaction,
-    `${paymentId}:closed`,
-    entries.filter((entry) => entry.amount !== 0n),
-  )
+  const moved = entries.filter(({ amount }) => amount !== 0n)
+  await addEntries(transaction, `job:${charge.paymentId}/closed`, moved)
 }
 
 /** The row's columns of its money. */

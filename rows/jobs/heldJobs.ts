@@ -6,7 +6,6 @@
 import { sql } from 'kysely'
 import { failure } from '#errors.ts'
 import { toBytes } from '#store/sql.ts'
-import { anyOf } from '../arrays.ts'
 import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
 import { queuePayout } from '../payments/payouts.ts'
 import {
@@ -20,6 +19,7 @@ import {
   readPaidUnits,
 } from './books.ts'
 import { addEvents, type NewJobEvent } from './events.ts'
+import { readOutputs } from './reads.ts'
 import { type JobState, jobStateOf, type NodeState, nodeStateOf } from './states.ts'
 
 /** A job, as the process that holds it names it. */
@@ -116,7 +116,7 @@ export const heldJobs = (app: AppDatabase): HeldJobs => ({
   take: (limit, holdMs) => take(app, limit, holdMs),
   load: (held) => load(app, held),
   keep: (held, holdMs) => keep(app, held, holdMs),
-  outputsOf: (jobId, nodeIds) => outputsOf(app, jobId, nodeIds),
+  outputsOf: (jobId, nodeIds) => readOutputs(app, jobId, nodeIds),
   write: (held, step) => app.transaction().execute((transaction) => write(transaction, held, step)),
 })
 
@@ -182,20 +182,6 @@ async function keep(app: AppDatabase, held: readonly HeldJob[], holdMs: number):
     WHERE j.id = h.id AND j.fence = h.fence AND j.ended_at IS NULL
     RETURNING j.id, j.cancel_requested_at IS NOT NULL AS is_cancelling`.execute(app)
   return rows.map(({ id, is_cancelling: isCancelling }) => ({ jobId: id, isCancelling }))
-}
-
-async function outputsOf(
-  app: AppDatabase,
-  jobId: string,
-  nodeIds: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const rows = await app
-    .selectFrom('app.job_nodes')
-    .select(['node_id', 'output'])
-    .where('job_id', '=', jobId)
-    .where('node_id', '=', anyOf('text', nodeIds))
-    .execute()
-  return new Map(rows.flatMap(({ node_id, output }) => (output === null ? [] : [[node_id, output] as const])))
 }
 
 /** The job's row is locked first, so that its writes stand in a line. */

@@ -6,19 +6,8 @@ import { sql } from 'kysely'
 import { failure } from '#errors.ts'
 import { toBytes } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
+import { addHeld, type JobCharge } from './books.ts'
 import { addEvents } from './events.ts'
-
-/** What was paid, in the token's own unit. */
-export interface JobCharge {
-  /** The row in `app.payments`. */
-  readonly paymentId: string
-  readonly method: 'charge' | 'session'
-  readonly chainId: number
-  /** Lowercase address. */
-  readonly token: string
-  readonly tokenDecimals: number
-  readonly amount: bigint
-}
 
 export interface NewJobNode {
   readonly nodeId: string
@@ -94,6 +83,7 @@ export async function insertJob(transaction: AppDatabase, job: NewJob): Promise<
     .insertInto('app.job_nodes')
     .values(job.nodes.map(nodeRowOf(job)))
     .execute()
+  if (job.charge) await addHeld(transaction, job.charge)
   if (job.carried) await carryOutputs(transaction, job.id, job.carried)
   await addEvents(transaction, job.id, [{ type: 'job', data: { state: 'queued' } }])
   return { jobId: job.id, isNew: true }

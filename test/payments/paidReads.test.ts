@@ -1,6 +1,7 @@
-// Goal: a request is paid for once, by exactly its price, and answered (PAY-01, 03, 05, 06, 14).
+// Goal: a request is paid for once, by exactly its price, and answered (PAY-01, 03, 05, 06, 12, 14).
 // Method: a server over Postgres and a dev chain; payers are the clients of the payment library.
 import { randomBytes } from 'node:crypto'
+import { Credential } from 'mppx'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DevRpc } from '#local/devchain/devRpc.ts'
 import type { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
@@ -14,6 +15,8 @@ import {
   listPayments,
   type PaymentTerms,
 } from '#rows/payments/payments.ts'
+import { openSecrets } from '#rows/secrets.ts'
+import { createLogger } from '#telemetry.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { startTestDevChain } from '../support/devchain.ts'
 import {
@@ -115,6 +118,68 @@ describe('a read past the quota', () => {
     expect((await send('/read', credential)).status).toBe(200)
     expect((await received()) - before).toBe(PRICE)
   })
+})
+
+describe('a payer', () => {
+  test('whose equal charges are sent in parallel has each of them settled, and answered', async () => {
+    const credentials = await Promise.all(Array.from({ length: 8 }, () => credentialFor('/read')))
+    const before = await received()
+    const answers = await Promise.all(credentials.map((credential) => send('/read', credential)))
+    expect(answers.map(({ status }) => status)).toEqual(credentials.map(() => 200))
+    const receipts = answers.map(({ headers }) => headers.get('payment-receipt'))
+    expect(new Set(receipts).size).toBe(8)
+    expect((await received()) - before).toBe(8n * PRICE)
+  })
+
+  test('finds neither credential nor receipt nor key in logs, answers of others or rows (PAY-12)', async () => {
+    const lines: string[] = []
+    const log = createLogger('trace', { write: (line) => lines.push(line) })
+    await shop.close()
+    shop = await openShop({ app, rpcUrl: chain.rpcUrl, chainId, recipient, key, log })
+    const credential = await credentialFor('/read')
+    const [moved, paid, again] = [
+      await send('/other', credential),
+      await send('/read', credential),
+      await send('/read', credential),
+    ]
+    expect([moved.status, paid.status, again.status]).toEqual([402, 200, 403])
+    const receipt = paid.headers.get('payment-receipt') ?? ''
+    // The signed transaction could be spent by anyone who reads it.
+    const { payload } = Credential.deserialize<{ signature: string }>(credential)
+    const secrets = [credential.slice('Payment '.length), payload.signature, key.toString('hex')]
+    const told = [...lines, await moved.text(), await again.text()].join('\n')
+    for (const secret of [...secrets, receipt]) expect(told).not.toContain(secret)
+    const rows = await app.selectFrom('app.payments').selectAll().execute()
+    const stored = JSON.stringify(rows, (_, value) =>
+      value?.type === 'Buffer' ? Buffer.from(value.data).toString('hex') : value,
+    )
+    for (const secret of secrets) expect(stored).not.toContain(secret.replace(/^0x/, ''))
+  })
+})
+
+test('a challenge from before a rotation of its key is paid after it, until the overlap is over', async () => {
+  const secrets = await openSecrets(app, [])
+  const charges = chargesOf({ rpcUrl: chain.rpcUrl, chainId, recipient }, key)
+  const follow = async () => charges.use(await secrets.keys('payments'))
+  const superseded = (minutes: number) =>
+    app
+      .updateTable('app.secrets')
+      .set({ superseded_at: new Date(Date.now() - minutes * 60_000) })
+      .where('name', '=', 'payments')
+      .where('version', '=', 1)
+      .execute()
+  await follow()
+  await shop.close()
+  shop = await openShop({ app, rpcUrl: chain.rpcUrl, chainId, recipient, methods: () => [charges] })
+  const [first, second] = [await credentialFor('/read'), await credentialFor('/read')]
+  await secrets.rotate()
+  await superseded(2)
+  await follow()
+  expect((await send('/read', first)).status).toBe(200)
+  await superseded(20)
+  await follow()
+  expect((await send('/read', second)).status).toBe(402)
+  expect((await send('/read', await credentialFor('/read'))).status).toBe(200)
 })
 
 describe('one credential', () => {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Mppx, tempo as payByTempo } from 'mppx/client'
+import { validate } from 'mppx/discovery'
 import { createClient, http } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { tempo } from 'viem/chains'
@@ -100,8 +101,11 @@ test('the lines of the page pay as they stand', async () => {
   rmSync(folder, { recursive: true })
 })
 
-test('the document tells what a unit costs', async () => {
-  const { paths } = JSON.parse(await (await fetch(`${program.origin}/openapi.json`)).text())
+test('the document tells what a unit costs, and passes the discovery of the payment library', async () => {
+  const document = JSON.parse(await (await fetch(`${program.origin}/openapi.json`)).text())
+  expect(validate(document)).toEqual([])
+  expect(document['x-service-info'].docs.apiReference).toMatch(/^\/|^http/)
+  const { paths } = document
   expect(paths['/v1/blocks'].get['x-payment-info'].offers).toEqual([
     expect.objectContaining({ intent: 'charge', method: 'tempo', amount: '500' }),
     expect.objectContaining({ intent: 'charge', method: 'tempo', amount: '500' }),

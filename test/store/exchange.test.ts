@@ -2,7 +2,7 @@
 // fill, whatever was reverted or cut into pieces on the way.
 // Method: the recorded chain in a real store; expectations by viem over the raw recording, order by
 // order.
-import { decodeFunctionData } from 'viem'
+import { decodeFunctionData, type Hex } from 'viem'
 import { Abis } from 'viem/tempo'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bookFollower } from '#store/follow/exchange/bookFollower.ts'
@@ -18,21 +18,57 @@ import { followersOf, recordedCalls } from './support/followers.ts'
 const recording = 'tempo-dev-2k'
 const lastBlock = 122
 
-// biome-ignore lint/suspicious/noExplicitAny: rows of any table
-async function rowsOf({ postgres, schema }: ChainStore, table: string, order: string): Promise<any[]> {
+/** A place in the book: amounts are decimal text, bytes hex. */
+interface PlaceRow {
+  readonly pair: string
+  readonly is_bid: boolean
+  readonly tick: number
+}
+
+interface LevelRow extends PlaceRow {
+  readonly size: string
+  readonly order_count: number
+}
+
+interface OrderRow extends PlaceRow {
+  readonly order_id: string
+  readonly maker: string
+  readonly base: string
+  readonly quote: string
+  readonly amount: string
+  readonly remaining: string
+  readonly state: string
+}
+
+interface FillRow extends OrderRow {
+  readonly block_num: number
+  readonly block_timestamp: Date
+  readonly log_idx: number
+  readonly swap_log_idx: number
+  readonly tx_hash: string
+  readonly tx_idx: number
+  readonly tx_log_idx: number
+  readonly taker: string
+  readonly quote_amount: string
+  readonly reserve0: string
+  readonly reserve1: string
+}
+
+/** Rows of a table, bytes as hex. */
+async function rowsOf<Row>({ postgres, schema }: ChainStore, table: string, order: string): Promise<Row[]> {
   const { rows } = await postgres.pool.query(`SELECT * FROM ${schema}.${table} ORDER BY ${order}`)
   return rows.map((row) =>
     Object.fromEntries(
       Object.entries(row).map(([name, value]) => [name, Buffer.isBuffer(value) ? toHex(value) : value]),
     ),
-  )
+  ) as Row[]
 }
 
 /** Orders, levels and fills as stored, in the oracle's words. */
 async function stored(store: ChainStore) {
-  const orders = await rowsOf(store, 'exchange_orders_current', 'order_id')
-  const levels = await rowsOf(store, 'exchange_levels_current', 'level')
-  const fills = await rowsOf(store, 'exchange_fills', 'block_num, log_idx')
+  const orders = await rowsOf<OrderRow>(store, 'exchange_orders_current', 'order_id')
+  const levels = await rowsOf<LevelRow>(store, 'exchange_levels_current', 'level')
+  const fills = await rowsOf<FillRow>(store, 'exchange_fills', 'block_num, log_idx')
   return {
     orders: orders.map((row) => ({
       ...{ id: BigInt(row.order_id), maker: row.maker, base: row.base, quote: row.quote },
@@ -75,16 +111,28 @@ const sorted = (state: ReturnType<typeof expected> | Awaited<ReturnType<typeof s
   levels: state.levels.toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
 })
 
+interface NodeCall {
+  readonly to: string
+  readonly input: Hex
+}
+
+/** What a node says of a block, as far as swaps are read from it. */
+interface NodeBlock {
+  readonly transactions: readonly (NodeCall & {
+    readonly hash: string
+    readonly calls?: readonly NodeCall[]
+  })[]
+}
+
 /**
  * Swaps called by these transactions, in their order: directly, or among the calls of a 0x76
  * transaction.
  */
 function swapsCalled(chain: readonly RecordedBlock[], hashes: ReadonlySet<string>) {
-  // biome-ignore lint/suspicious/noExplicitAny: a node's JSON
-  const txs = chain.flatMap(({ block }) => (block as any).transactions).filter(({ hash }) => hashes.has(hash))
-  return txs.flatMap(({ calls, to, input }) =>
-    // biome-ignore lint/suspicious/noExplicitAny: a node's JSON
-    (calls ?? [{ to, input }]).flatMap((call: any) => {
+  const txs = chain.flatMap(({ block }) => (block as NodeBlock).transactions)
+  const swapping = txs.filter(({ hash }) => hashes.has(hash))
+  return swapping.flatMap(({ calls, to, input }) =>
+    (calls ?? [{ to, input }]).flatMap((call) => {
       if (call.to !== '0xdec0000000000000000000000000000000000000') return []
       const { functionName, args } = decodeFunctionData({ abi: Abis.stablecoinDex, data: call.input })
       if (functionName !== 'swapExactAmountIn' && functionName !== 'swapExactAmountOut') return []
@@ -119,7 +167,7 @@ describe('the order book', () => {
     orders: await rowsOf(store, 'exchange_orders_history', 'order_id, block_num'),
     levels: await rowsOf(store, 'exchange_levels_history', 'level, block_num'),
     pairs: await rowsOf(store, 'exchange_pairs_history', 'pair, block_num'),
-    fills: await rowsOf(store, 'exchange_fills', 'block_num, log_idx'),
+    fills: await rowsOf<FillRow>(store, 'exchange_fills', 'block_num, log_idx'),
   })
 
   onceTest('is what the raw logs say, order by order, level by level, fill by fill', async () => {
@@ -129,7 +177,7 @@ describe('the order book', () => {
     const oracle = bookOf(chain)
     expect(oracle.fills.length).toBeGreaterThan(100)
     expect(sorted(await stored(store))).toEqual(sorted(expected(oracle)))
-    const pairs = await rowsOf(store, 'exchange_pairs_current', 'pair')
+    const pairs = await rowsOf<PlaceRow>(store, 'exchange_pairs_current', 'pair')
     expect(new Set(pairs.map(({ pair }) => pair))).toEqual(new Set(oracle.pairs.keys()))
     expect(await rowsOf(store, 'exchange_strays', 'block_num')).toEqual([])
   })
@@ -140,7 +188,7 @@ describe('the order book', () => {
       const store = await openStore()
       await append(store, 0, lastBlock)
       await followersOf(store, { callContracts }).settle()
-      const fills = await rowsOf(store, 'exchange_fills', 'block_num, log_idx')
+      const fills = await rowsOf<FillRow>(store, 'exchange_fills', 'block_num, log_idx')
       const groups = [...Map.groupBy(fills, (row) => `${row.tx_hash}/${row.swap_log_idx}`).values()]
       const calls = swapsCalled(chain, new Set(fills.map((row) => row.tx_hash)))
       expect(groups.length).toBe(calls.length)

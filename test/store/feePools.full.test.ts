@@ -12,6 +12,7 @@ import {
   parseAbi,
   parseAbiParameters,
   parseEventLogs,
+  type RpcLog,
 } from 'viem'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { MillraceError } from '#errors.ts'
@@ -35,6 +36,10 @@ const abi = parseAbi([
   'event ValidatorTokenSet(address indexed validator, address indexed token)',
   'event TokenCreated(address indexed token, string name, string symbol, string currency, address quoteToken, address admin, bytes32 salt)',
 ])
+
+interface NodeReceipt {
+  readonly logs: RpcLog[]
+}
 
 interface Pool {
   readonly user: string
@@ -75,8 +80,7 @@ function poolsAt(
     for (const validator of genesisTokens) if (user !== validator) poolOf(user, validator, 0, genesisReserve)
   for (const [number, { block: header, receipts }] of chain.slice(0, block + 1).entries()) {
     const { miner } = header as { miner: string }
-    // biome-ignore lint/suspicious/noExplicitAny: a node's JSON
-    for (const { logs } of receipts as any[]) {
+    for (const { logs } of receipts as readonly NodeReceipt[]) {
       for (const { eventName, args, address } of parseEventLogs({ abi, logs })) {
         if (eventName === 'TokenCreated') {
           quotes.set(args.token.toLowerCase(), args.quoteToken.toLowerCase())
@@ -134,15 +138,15 @@ function madeByTwo(): readonly RecordedBlock[] {
   ])
   return readRecording(recording).map(({ block, receipts }, number) => {
     const miner = validators[number % 2]
-    // biome-ignore lint/suspicious/noExplicitAny: a node's JSON
-    const written = structuredClone(receipts) as any[]
+    const written = structuredClone(receipts) as NodeReceipt[]
     const token = chosen.get(number)
-    if (token) {
-      const { logs } = written.find((receipt) => receipt.logs.length > 0)
+    const logs = written.find((receipt) => receipt.logs.length > 0)?.logs ?? []
+    const [first] = logs
+    if (token && first) {
       const topics = encodeEventTopics({
         ...{ abi, eventName: 'ValidatorTokenSet', args: { validator: validators[1], token: token as Hex } },
       })
-      logs.unshift({ ...logs[0], address: feeManager, topics, data: '0x' })
+      logs.unshift({ ...first, address: feeManager as Hex, topics: topics as [Hex, ...Hex[]], data: '0x' })
     }
     for (const [index, log] of written.flatMap(({ logs }) => logs).entries())
       log.logIndex = numberToHex(index)

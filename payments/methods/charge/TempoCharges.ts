@@ -55,14 +55,19 @@ export class TempoCharges implements PaymentMethod {
   readonly #options: ChargeOptions
   readonly #client: ReturnType<typeof openClient>['client']
   readonly #sent: Set<string>
-  readonly #sellers: readonly ReturnType<typeof openSeller>[]
+  #sellers: readonly ReturnType<typeof openSeller>[] = []
 
   constructor(options: ChargeOptions) {
     this.#options = options
     const { client, sent } = openClient(options)
     this.#client = client
     this.#sent = sent
-    this.#sellers = options.keys.map((key) => openSeller(options, key, client))
+    this.use(options.keys)
+  }
+
+  /** The first signs challenges from now on; those of the others are taken still. */
+  use(keys: readonly Uint8Array[]): void {
+    this.#sellers = keys.map((key) => openSeller(this.#options, key, this.#client))
   }
 
   offersOf(dollars: string): readonly DocumentedOffer[] {

@@ -49,7 +49,7 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const offers = new Offers({ chainId, currencies, transport, clock: runtime.clock })
   await offers.check()
   const realm = publicUrl?.host ?? REALM_DEFAULT
-  const keys = await secrets.keys('payments')
+  const keys = await secrets.follow('payments', (found) => charges.use(found))
   const charges = new TempoCharges({
     ...{ realm, keys, chainId, recipient, transport, currency },
     currencies: offers.current,

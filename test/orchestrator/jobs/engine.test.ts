@@ -1,53 +1,15 @@
 // Goal: a job runs in stages, values flow, no call is paid for twice, and its books sum to zero.
 // Method: the real database; sellers are functions, so that each misbehaves as it is told.
-import { expect, onTestFinished, test } from 'vitest'
-import type { JobOrder } from '#orchestrator/job/createJob.ts'
-import { Jobs } from '#orchestrator/job/Jobs.ts'
+import { expect, test } from 'vitest'
 import { readBalances } from '#rows/payments/ledger.ts'
-import { systemRuntime } from '#runtime/runtime.ts'
-import { CommitBell } from '#store/ledger/commits.ts'
-import { silentLogger } from '#telemetry.ts'
 import { openAppStore } from '../../support/appStore.ts'
-import { node, orderOf, place } from './support/jobOrder.ts'
-import { inputOf, polledAnswer, type Sale, ScriptedSellers, sold } from './support/scriptedSellers.ts'
+import { openEngine } from './support/engine.ts'
+import { node, orderOf } from './support/jobOrder.ts'
+import { inputOf, polledAnswer, type Sale, sold } from './support/scriptedSellers.ts'
 
 const { app } = await openAppStore()
 
-function open(sales: Readonly<Record<string, Sale>>) {
-  const sellers = new ScriptedSellers(sales)
-  const [due, changed] = [new CommitBell(), new CommitBell()]
-  const runtime = systemRuntime()
-  const { buyer, egress, endpointOf } = sellers
-  const jobs = new Jobs({ app, buyer, egress, endpointOf, due, changed, runtime, log: silentLogger })
-  const end = new AbortController()
-  const running = jobs.run(end.signal)
-  onTestFinished(async () => {
-    end.abort()
-    await running
-  })
-  const ended = async (jobId: string) => {
-    for (;;) {
-      const { rings } = changed
-      const job = await app
-        .selectFrom('app.jobs')
-        .selectAll()
-        .where('id', '=', jobId)
-        .executeTakeFirstOrThrow()
-      if (job.ended_at) return job
-      await changed.wait(runtime.clock, 1_000, end.signal, rings)
-    }
-  }
-  return {
-    sellers,
-    run: async (order: JobOrder) => {
-      const jobId = await place(app, order)
-      due.ring()
-      const job = await ended(jobId)
-      const nodes = await app.selectFrom('app.job_nodes').selectAll().where('job_id', '=', jobId).execute()
-      return { job, nodes: new Map(nodes.map((each) => [each.node_id, each])) }
-    },
-  }
-}
+const open = (sales: Readonly<Record<string, Sale>>) => openEngine(app, sales)
 
 const refundsTo = async (paymentId: string | null) =>
   app

@@ -1,7 +1,7 @@
 /** A server that sells one read on a dev chain, and payers that are the library's own clients. */
 import { randomBytes } from 'node:crypto'
 import { Mppx, tempo as payByTempo } from 'mppx/client'
-import { type Account, createClient, http, toHex } from 'viem'
+import { type Account, createClient, http, type Transport, toHex } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
 import { readContract } from 'viem/actions'
 import { tempo } from 'viem/chains'
@@ -16,7 +16,7 @@ import { Payments } from '#payments/Payments.ts'
 
 import type { AppDatabase } from '#rows/database.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
-import { silentLogger } from '#telemetry.ts'
+import { type Logger, silentLogger } from '#telemetry.ts'
 import { startServer } from '../../api/toolkitServer.ts'
 
 export const REALM = 'shop.example'
@@ -31,6 +31,7 @@ export interface ShopOptions {
   readonly chainId: number
   readonly recipient: `0x${string}`
   readonly key?: Uint8Array
+  readonly log?: Logger
   /** In the place of charges alone. */
   readonly methods?: (charges: TempoCharges) => readonly PaymentMethod[]
 }
@@ -45,27 +46,28 @@ export interface Shop {
 
 /** Everybody is over quota. */
 export async function openShop(options: ShopOptions): Promise<Shop> {
-  const { app, key = randomBytes(32) } = options
+  const { app, key = randomBytes(32), log = silentLogger } = options
   const { clock } = systemRuntime()
   const charges = chargesOf(options, key)
   const payments = new Payments({
-    ...{ app, realm: REALM, clock, log: silentLogger },
+    ...{ app, realm: REALM, clock, log },
     methods: options.methods?.(charges) ?? [charges],
     prices: { 'data:read': '0.0005' },
   })
   const reads: Shop['reads'] = { count: 0, fails: false, waitsFor: null }
-  const server = await startServer(goods(reads), {}, { access: overQuota(payments) })
+  const server = await startServer(goods(reads), {}, { access: overQuota(payments), log })
   return { origin: server.origin, payments, reads, close: () => server.app.close() }
 }
 
 export const chargesOf = (
   { rpcUrl, chainId, recipient }: Pick<ShopOptions, 'rpcUrl' | 'chainId' | 'recipient'>,
   key: Uint8Array,
+  transport: Transport = http(rpcUrl),
 ) =>
   new TempoCharges({
     ...{ realm: REALM, keys: [key], chainId, recipient, currency: PATH_USD },
     currencies: () => ([PATH_USD, ALPHA_USD] as const).map((address) => ({ address, decimals: 6 })),
-    transport: http(rpcUrl),
+    transport,
   })
 
 const goods = (reads: Shop['reads']) =>

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { createJob, type JobOrder } from '#orchestrator/job/createJob.ts'
 import type { Plan, PlanNode } from '#orchestrator/plan/plan.ts'
 import type { AppDatabase } from '#rows/database.ts'
-import { chargeEntries } from '#rows/jobs/books.ts'
 import { addEntries } from '#rows/payments/ledger.ts'
 import { token } from './scriptedSellers.ts'
 
@@ -49,9 +48,13 @@ export function orderOf(plan: Plan, prices: Readonly<Record<string, number>> = {
 /** Makes the job with the books of its payment, as one transaction. */
 export async function place(app: AppDatabase, order: JobOrder): Promise<string> {
   return app.transaction().execute(async (transaction) => {
-    const { jobId } = await createJob(transaction, order)
-    if (order.charge)
-      await addEntries(transaction, order.charge.paymentId, chargeEntries(order.payer, order.charge))
-    return jobId
+    if (order.charge) {
+      const { paymentId, chainId, amount } = order.charge
+      await addEntries(transaction, paymentId, [
+        { account: `payer:${order.payer}`, chainId, currency: token, amount: -amount },
+        { account: 'revenue:jobs', chainId, currency: token, amount },
+      ])
+    }
+    return (await createJob(transaction, order)).jobId
   })
 }

@@ -1,0 +1,213 @@
+/**
+ * A job as it is answered. Results are written out piece by piece, as they were stored: together
+ * they may have 32 MiB.
+ */
+import * as s from '#http/schema.ts'
+import type { AppDatabase } from '#rows/database.ts'
+import {
+  type ReadAttempt,
+  type ReadJob,
+  type ReadNode,
+  readAttempts,
+  readJob,
+  readNodes,
+  readOutputs,
+} from '#rows/jobs/reads.ts'
+import { decimalText } from '../pay/currencies.ts'
+import { isNodeOver } from './transitions.ts'
+
+const amount = s.text({ description: 'Decimal, in the currency of the quote.', examples: ['0.05'] })
+const remedy = s.oneOf(['retry', 'change_plan', 'none'] as const, {
+  description:
+    '`retry`: the same may work later; `change_plan`: quote another plan; `none`: nothing helps, or nothing is needed.',
+})
+const errorSchema = s.named('JobError', { code: s.text(), message: s.text(), remedy })
+
+const attemptSchema = s.named('JobAttempt', {
+  attempt: s.count,
+  outcome: s.optional(s.text({ description: 'Absent while it is under way.' })),
+  status: s.optional(s.integer()),
+  code: s.optional(s.text()),
+  paid: s.optional(
+    s.object({
+      amount,
+      chainId: s.integer(),
+      token: s.address,
+      transactionHash: s.text(),
+    }),
+  ),
+  startedAt: s.timestamp,
+  endedAt: s.optional(s.timestamp),
+})
+
+const runSchema = s.named('JobRun', {
+  nodeId: s.text(),
+  state: s.text(),
+  carried: s.boolean(),
+  quoted: amount,
+  attempts: s.array(attemptSchema),
+  nextTryAt: s.optional(s.timestamp),
+  outputBytes: s.optional(s.count),
+  outputDigest: s.optional(s.text({ description: 'SHA-256 of the output’s bytes, in hex.' })),
+  error: s.optional(errorSchema),
+})
+
+export const jobSchema = s.named('Job', {
+  jobId: s.text({ format: 'uuid' }),
+  ready: s.boolean(),
+  status: s.optional(s.text({ description: '`succeeded`, `partially_succeeded`, `failed` or `cancelled`.' })),
+  ok: s.optional(s.boolean({ description: 'Every node has its output.' })),
+  cached: s.optional(s.boolean()),
+  result: s.optional(s.record(s.json('What the service answered.'))),
+  usage: s.optional(s.object({ committed: amount, currency: s.text(), paymentMethod: s.optional(s.text()) })),
+  error: s.optional(errorSchema),
+  runs: s.optional(s.array(runSchema)),
+})
+
+export interface PublicJob {
+  readonly isReady: boolean
+  /** JSON, in pieces. */
+  readonly pieces: AsyncGenerator<string>
+}
+
+/** Null for an id that no job has. */
+export async function publicJob(
+  app: AppDatabase,
+  jobId: string,
+  withRuns: boolean,
+): Promise<PublicJob | null> {
+  const job = await readJob(app, jobId)
+  if (!job) return null
+  const nodes = await readNodes(app, jobId)
+  const runs = withRuns ? { runs: runsOf(job, nodes, await readAttempts(app, jobId)) } : {}
+  const isReady = job.endedAt !== null
+  return { isReady, pieces: isReady ? readyJob(app, job, nodes, runs) : pendingJob(jobId, runs) }
+}
+
+async function* pendingJob(jobId: string, runs: object): AsyncGenerator<string> {
+  yield JSON.stringify({ jobId, ready: false, ...runs })
+}
+
+/** Read together: small outputs are many. */
+const PIECE_BYTES = 1_024 * 1_024
+
+async function* readyJob(
+  app: AppDatabase,
+  job: ReadJob,
+  nodes: readonly ReadNode[],
+  runs: object,
+): AsyncGenerator<string> {
+  const { jobId, state, currency, decimals, paymentMethod, committedUnits } = job
+  const error = errorOf(job, nodes)
+  const head = { jobId, ready: true, status: state, ok: state === 'succeeded', cached: true }
+  yield `${JSON.stringify(head).slice(0, -1)},"result":{`
+  const held = job.areResultsRemoved ? [] : nodes.filter(({ state: of }) => of === 'succeeded')
+  let isFirst = true
+  for (const batch of batchesOf(held)) {
+    const outputs = await readOutputs(app, jobId, batch)
+    for (const nodeId of batch) {
+      yield `${isFirst ? '' : ','}${JSON.stringify(nodeId)}:${outputs.get(nodeId) ?? 'null'}`
+      isFirst = false
+    }
+  }
+  const usage = {
+    committed: decimalText(committedUnits ?? 0n, decimals),
+    currency,
+    ...(paymentMethod !== null && { paymentMethod }),
+  }
+  yield `},${JSON.stringify({ usage, ...(error && { error }), ...runs }).slice(1)}`
+}
+
+function* batchesOf(nodes: readonly ReadNode[]): Generator<readonly string[]> {
+  let batch: string[] = []
+  let bytes = 0
+  for (const { nodeId, outputBytes } of nodes) {
+    if (batch.length > 0 && bytes + (outputBytes ?? 0) > PIECE_BYTES) {
+      yield batch
+      batch = []
+      bytes = 0
+    }
+    batch.push(nodeId)
+    bytes += outputBytes ?? 0
+  }
+  if (batch.length > 0) yield batch
+}
+
+type PublicError = s.Static<typeof errorSchema>
+
+function errorOf({ state, areResultsRemoved }: ReadJob, nodes: readonly ReadNode[]): PublicError | null {
+  if (areResultsRemoved)
+    return {
+      code: 'job_results_removed',
+      message: 'What the nodes answered is no longer kept.',
+      remedy: 'none',
+    }
+  if (state === 'succeeded') return null
+  const failed = nodes.filter(({ state: of, errorCode }) => of === 'failed' && errorCode !== null)
+  const named = failed.slice(0, 5).map(({ nodeId, errorCode }) => `${nodeId} (${errorCode})`)
+  const more = failed.length > named.length ? ` and ${failed.length - named.length} more` : ''
+  const isPassing = failed.every(({ errorCode }) => remedyOf(errorCode) === 'retry')
+  const why = failed.length > 0 ? `These nodes failed: ${named.join(', ')}${more}.` : 'It was cancelled.'
+  const code = state === 'cancelled' ? 'job_cancelled' : `job_${state}`
+  return { code, message: why, remedy: failed.length > 0 && isPassing ? 'retry' : 'change_plan' }
+}
+
+const passing = new Set([
+  ...[
+    'unreachable',
+    'wallet_paused',
+    'wallet_empty',
+    'budget_exceeded',
+    'payment_rejected',
+    'outcome_unknown',
+  ],
+  ...['seller_failed', 'paid_not_delivered', 'completion_timeout', 'deadline_passed', 'job_cancelled'],
+])
+
+const remedyOf = (code: string | null): PublicError['remedy'] =>
+  code === 'dependency_failed' ? 'none' : code !== null && passing.has(code) ? 'retry' : 'change_plan'
+
+function runsOf(
+  { decimals }: ReadJob,
+  nodes: readonly ReadNode[],
+  attempts: readonly ReadAttempt[],
+): s.Static<typeof runSchema>[] {
+  const byNode = Map.groupBy(attempts, ({ nodeId }) => nodeId)
+  return nodes.map((node) => ({
+    nodeId: node.nodeId,
+    state: node.state,
+    carried: node.isCarried,
+    quoted: decimalText(node.unitsMax, decimals),
+    attempts: (byNode.get(node.nodeId) ?? []).map((attempt) => attemptOf(attempt, decimals)),
+    ...(node.dueAt !== null && !isNodeOver(node.state) && { nextTryAt: dateText(node.dueAt) }),
+    ...(node.outputBytes !== null && { outputBytes: node.outputBytes }),
+    ...(node.outputDigest !== null && { outputDigest: node.outputDigest }),
+    ...(node.errorCode !== null && {
+      error: { code: node.errorCode, message: node.errorMessage ?? '', remedy: remedyOf(node.errorCode) },
+    }),
+  }))
+}
+
+function attemptOf(
+  { attempt, outcome, status, errorCode, paid, startedAt, endedAt }: ReadAttempt,
+  decimals: number,
+): s.Static<typeof attemptSchema> {
+  return {
+    attempt,
+    ...(outcome !== null && { outcome }),
+    ...(status !== null && { status }),
+    ...(errorCode !== null && { code: errorCode }),
+    ...(paid && {
+      paid: {
+        amount: decimalText(paid.units, decimals),
+        chainId: paid.chainId,
+        token: paid.currency,
+        transactionHash: paid.reference,
+      },
+    }),
+    startedAt: dateText(startedAt),
+    ...(endedAt && { endedAt: dateText(endedAt) }),
+  }
+}
+
+const dateText = (moment: Date): string => s.isoSeconds(moment.getTime() / 1_000)

@@ -1,0 +1,5 @@
+/** Endpoints of jobs that need no payment. */
+import type { Endpoint } from '#http/endpoint.ts'
+import { type JobReadServices, jobEventsEndpoint, readJobEndpoint } from './readJob.ts'
+
+export const jobReadEndpoints: readonly Endpoint<JobReadServices>[] = [readJobEndpoint, jobEventsEndpoint]

@@ -1,0 +1,98 @@
+/** GET /v1/jobs/{jobId} and its events. Whoever knows the id may read: it is told to nobody else. */
+import { Readable } from 'node:stream'
+import { ApiError } from '#http/errors.ts'
+import { rawEndpoint } from '#http/rawEndpoint.ts'
+import * as p from '#http/request/parameter.ts'
+import { type EventStream, encodeFrame, readLastEventId } from '#http/stream/sse.ts'
+import type { AppDatabase } from '#rows/database.ts'
+import { readEvents } from '#rows/jobs/events.ts'
+import { readJob } from '#rows/jobs/reads.ts'
+import type { Clock } from '#runtime/runtime.ts'
+import type { CommitBell } from '#store/ledger/commits.ts'
+import { jobReads } from '../../allowance.ts'
+import { jobSchema, publicJob } from '../../job/publicJob.ts'
+
+/** What reads of jobs work with. */
+export interface JobReadServices {
+  readonly app: AppDatabase
+  /** Rings when something of a job of this process was written. */
+  readonly jobsChanged: CommitBell
+  readonly clock: Clock
+}
+
+const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+const jobIdParameter = p.described(p.text(36, UUID_V4), 'Id of the job: a UUID, version 4.')
+
+/** An id in an address must not travel on. */
+const privately = { 'referrer-policy': 'no-referrer' }
+
+export const readJobEndpoint = rawEndpoint({
+  path: '/v1/jobs/{jobId}',
+  summary: 'A job: 202 while it runs, 200 with its results.',
+  description:
+    'The id grants access: keep it to yourself. Outputs are kept for some days after the end (`RESULT_DAYS`).',
+  tag: 'Services',
+  access: jobReads,
+  params: { jobId: jobIdParameter },
+  include: ['runs'],
+  produces: { 'application/json': jobSchema },
+  statuses: [200, 202],
+  errors: ['param_invalid', 'job_not_found'],
+  answer: async ({ path: { jobId }, include }, { app }: JobReadServices) => {
+    const job = await publicJob(app, jobId, include.has('runs'))
+    if (!job) throw new ApiError('job_not_found')
+    return {
+      kind: 'bytes',
+      status: job.isReady ? 200 : 202,
+      contentType: 'application/json; charset=utf-8',
+      body: Readable.from(job.pieces, { objectMode: false }),
+      headers: privately,
+    }
+  },
+})
+
+/** Read together. */
+const EVENTS_MAX = 200
+/** How long to wait without a ring: bounds the delay of what another process wrote. */
+const LOOK_MS = 1_000
+
+export const jobEventsEndpoint = rawEndpoint({
+  path: '/v1/jobs/{jobId}/events',
+  summary: 'What becomes of a job, as it happens.',
+  description:
+    'Server-sent events `job` and `node` with the new state; the last one is the job’s end. `Last-Event-ID` goes on from there.',
+  tag: 'Services',
+  access: jobReads,
+  deadlineMs: null,
+  params: { jobId: jobIdParameter },
+  produces: { 'text/event-stream': null },
+  errors: ['param_invalid', 'job_not_found'],
+  answer: async ({ path: { jobId }, headers }, services: JobReadServices) => {
+    if (!(await readJob(services.app, jobId))) throw new ApiError('job_not_found')
+    const seen = Number(readLastEventId(headers) ?? 0)
+    const after = Number.isSafeInteger(seen) && seen >= 0 ? seen : 0
+    return { kind: 'events', headers: privately, write: (stream) => follow(stream, jobId, after, services) }
+  },
+})
+
+async function follow(
+  stream: EventStream,
+  jobId: string,
+  after: number,
+  { app, jobsChanged, clock }: JobReadServices,
+): Promise<void> {
+  for (let last = after; !stream.signal.aborted; ) {
+    const { rings } = jobsChanged
+    // Before the events: what is written in between is read the next time.
+    const isOver = (await readJob(app, jobId))?.endedAt !== null
+    const events = await readEvents(app, jobId, last, EVENTS_MAX)
+    for (const { sequence, type, data } of events) {
+      stream.send(encodeFrame({ event: type, id: String(sequence), data }))
+      last = sequence
+    }
+    if (events.length === EVENTS_MAX) continue
+    if (isOver) return
+    await jobsChanged.wait(clock, LOOK_MS, stream.signal, rings)
+  }
+}

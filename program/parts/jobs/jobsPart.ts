@@ -1,0 +1,45 @@
+/** Jobs: run here as in every process on the database, where there is a wallet to buy with. */
+import { messageOf } from '#errors.ts'
+import { Jobs } from '#orchestrator/job/Jobs.ts'
+import type { JobReadServices } from '#orchestrator/rest/jobs/readJob.ts'
+import { appDatabase } from '#rows/database.ts'
+import { removeResults } from '#rows/jobs/reads.ts'
+import { repeat } from '#runtime/repeat.ts'
+import { CommitBell } from '#store/ledger/commits.ts'
+import type { Base, Part } from '../part.ts'
+import type { WalletPart } from '../wallet/walletPart.ts'
+
+export interface JobsPart extends Part<JobReadServices> {
+  /** Rung when a job was made. */
+  readonly due: CommitBell
+}
+
+const DAY_MS = 24 * 3_600_000
+/** How often results that are past their time are looked for. */
+const REMOVE_MS = 10 * 60_000
+/** Between two pieces of them. */
+const PIECE_MS = 1_000
+
+export function openJobsPart(base: Base, { buyer }: Pick<WalletPart, 'buyer'>): JobsPart {
+  const { config, program, egress, runtime, log } = base
+  const { postgres } = program.engines
+  const app = appDatabase(postgres)
+  const [due, changed] = [new CommitBell(), new CommitBell()]
+  const { clock } = runtime
+  const jobs = buyer && new Jobs({ app, buyer, egress, due, changed, runtime, log })
+  const failed = (error: unknown) => {
+    log.warn({ problem: messageOf(error) }, 'results of jobs could not be removed')
+    return REMOVE_MS
+  }
+  return {
+    due,
+    services: { app: appDatabase({ pool: postgres.reads }), jobsChanged: changed, clock },
+    run: ({ shutdown: signal }) =>
+      Promise.all([
+        jobs?.run(signal),
+        repeat({ clock, signal, failed }, async () =>
+          (await removeResults(app, config.resultDays * DAY_MS)) ? PIECE_MS : REMOVE_MS,
+        ),
+      ]),
+  }
+}

@@ -1,0 +1,237 @@
+/** A job as its readers see it. */
+import { sql } from 'kysely'
+import { toHex } from '#store/sql.ts'
+import { anyOf } from '../arrays.ts'
+import { type AppDatabase, fromNow } from '../database.ts'
+import type { PaidCall } from './books.ts'
+import { type JobState, jobStateOf, type NodeState, nodeStateOf } from './states.ts'
+
+export interface ReadJob {
+  readonly jobId: string
+  readonly state: JobState
+  readonly planHash: string
+  readonly payer: string
+  readonly paymentId: string | null
+  readonly paymentMethod: string | null
+  readonly currency: string
+  readonly decimals: number
+  readonly costMultiplier: string
+  readonly chargedUnits: bigint
+  /** Null before the end. */
+  readonly committedUnits: bigint | null
+  readonly createdAt: Date
+  readonly endedAt: Date | null
+  readonly areResultsRemoved: boolean
+}
+
+/** Null for an id that no job has. */
+export async function readJob(app: AppDatabase, jobId: string): Promise<ReadJob | null> {
+  const row = await app
+    .selectFrom('app.jobs')
+    .select(['id', 'state', 'plan_hash', 'payer', 'payment_id', 'payment_method', 'currency', 'decimals'])
+    .select(['cost_multiplier', 'charged_units', 'committed_units', 'created_at', 'ended_at'])
+    .select(sql<boolean>`results_removed_at IS NOT NULL`.as('is_removed'))
+    .where('id', '=', jobId)
+    .executeTakeFirst()
+  if (!row) return null
+  return {
+    jobId: row.id,
+    state: jobStateOf(row.state),
+    planHash: row.plan_hash,
+    payer: toHex(row.payer),
+    paymentId: row.payment_id,
+    paymentMethod: row.payment_method,
+    currency: row.currency,
+    decimals: row.decimals,
+    costMultiplier: row.cost_multiplier,
+    chargedUnits: BigInt(row.charged_units),
+    committedUnits: row.committed_units === null ? null : BigInt(row.committed_units),
+    createdAt: row.created_at,
+    endedAt: row.ended_at,
+    areResultsRemoved: row.is_removed,
+  }
+}
+
+export interface ReadNode {
+  readonly nodeId: string
+  readonly state: NodeState
+  readonly isCarried: boolean
+  readonly unitsMax: bigint
+  readonly dueAt: Date | null
+  readonly outputBytes: number | null
+  /** SHA-256, in hex. */
+  readonly outputDigest: string | null
+  readonly errorCode: string | null
+  readonly errorMessage: string | null
+  readonly startedAt: Date | null
+  readonly endedAt: Date | null
+}
+
+/** In the plan's order, without what they hold. */
+export async function readNodes(app: AppDatabase, jobId: string): Promise<readonly ReadNode[]> {
+  const rows = await app
+    .selectFrom('app.job_nodes')
+    .select(['node_id', 'state', 'is_carried', 'units_max', 'due_at', 'output_bytes', 'output_digest'])
+    .select(['error_code', 'error_message', 'started_at', 'ended_at'])
+    .where('job_id', '=', jobId)
+    .orderBy('ordinal')
+    .execute()
+  return rows.map((row) => ({
+    nodeId: row.node_id,
+    state: nodeStateOf(row.state),
+    isCarried: row.is_carried,
+    unitsMax: BigInt(row.units_max),
+    dueAt: row.due_at,
+    outputBytes: row.output_bytes,
+    outputDigest: row.output_digest?.toString('hex') ?? null,
+    errorCode: row.error_code,
+    errorMessage: row.error_message,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+  }))
+}
+
+export interface ReadAttempt {
+  readonly nodeId: string
+  readonly attempt: number
+  /** Null while it is under way. */
+  readonly outcome: string | null
+  readonly status: number | null
+  readonly errorCode: string | null
+  readonly paid: PaidCall | null
+  readonly startedAt: Date
+  readonly endedAt: Date | null
+}
+
+/** The first ones first. */
+export async function readAttempts(app: AppDatabase, jobId: string): Promise<readonly ReadAttempt[]> {
+  const rows = await app
+    .selectFrom('app.job_attempts')
+    .selectAll()
+    .where('job_id', '=', jobId)
+    .orderBy('started_at')
+    .orderBy('node_id')
+    .orderBy('attempt')
+    .execute()
+  return rows.map((row) => ({
+    nodeId: row.node_id,
+    attempt: row.attempt,
+    outcome: row.outcome,
+    status: row.status,
+    errorCode: row.error_code,
+    paid: paidOf(row),
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+  }))
+}
+
+interface PaidRow {
+  readonly paid_chain_id: number | null
+  readonly paid_token: Buffer | null
+  readonly paid_amount: string | null
+  readonly paid_units: string | null
+  readonly paid_reference: string | null
+}
+
+function paidOf(row: PaidRow): PaidCall | null {
+  const { paid_chain_id: chainId, paid_token: token, paid_amount: amount, paid_units: units } = row
+  const { paid_reference: reference } = row
+  if (chainId === null || !token || amount === null || units === null || reference === null) return null
+  return { chainId, currency: toHex(token), amount: BigInt(amount), units: BigInt(units), reference }
+}
+
+/** JSON texts by node. */
+export async function readOutputs(
+  app: AppDatabase,
+  jobId: string,
+  nodeIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await app
+    .selectFrom('app.job_nodes')
+    .select(['node_id', 'output'])
+    .where('job_id', '=', jobId)
+    .where('node_id', '=', anyOf('text', nodeIds))
+    .execute()
+  return new Map(rows.flatMap(({ node_id, output }) => (output === null ? [] : [[node_id, output] as const])))
+}
+
+/** Jobs for the operator, the newest first. */
+export async function listJobs(app: AppDatabase, limit: number): Promise<readonly ListedJob[]> {
+  const rows = await app
+    .selectFrom('app.jobs')
+    .select(['id', 'state', 'payer', 'currency', 'decimals', 'charged_units', 'committed_units'])
+    .select(['created_at', 'ended_at'])
+    .orderBy('created_at', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({
+    jobId: row.id,
+    state: jobStateOf(row.state),
+    payer: toHex(row.payer),
+    currency: row.currency,
+    decimals: row.decimals,
+    chargedUnits: BigInt(row.charged_units),
+    committedUnits: row.committed_units === null ? null : BigInt(row.committed_units),
+    createdAt: row.created_at,
+    endedAt: row.ended_at,
+  }))
+}
+
+export type ListedJob = Pick<
+  ReadJob,
+  | 'jobId'
+  | 'state'
+  | 'payer'
+  | 'currency'
+  | 'decimals'
+  | 'chargedUnits'
+  | 'committedUnits'
+  | 'createdAt'
+  | 'endedAt'
+>
+
+/**
+ * Asks for a job's end: what has not begun will not. False where it has ended, or was asked for
+ * before.
+ */
+export async function requestCancel(app: AppDatabase, jobId: string): Promise<boolean> {
+  const { numUpdatedRows } = await app
+    .updateTable('app.jobs')
+    .set({ cancel_requested_at: sql<Date>`clock_timestamp()` })
+    .where('id', '=', jobId)
+    .where('ended_at', 'is', null)
+    .where('cancel_requested_at', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+/** Jobs whose results are removed by one statement: each may have 32 MiB. */
+const REMOVED_JOBS = 20
+
+/**
+ * Removes plans and outputs of some jobs that ended so long ago; digests and amounts stay. False
+ * when none is left.
+ */
+export async function removeResults(app: AppDatabase, keptMs: number): Promise<boolean> {
+  return app.transaction().execute(async (transaction) => {
+    const rows = await transaction
+      .selectFrom('app.jobs')
+      .select('id')
+      .where('results_removed_at', 'is', null)
+      .where('ended_at', '<', fromNow(-keptMs))
+      .limit(REMOVED_JOBS)
+      .forUpdate()
+      .skipLocked()
+      .execute()
+    const ids = rows.map(({ id }) => id)
+    if (ids.length === 0) return false
+    await transaction.updateTable('app.job_nodes').set({ output: null }).where('job_id', 'in', ids).execute()
+    await transaction.deleteFrom('app.job_events').where('job_id', 'in', ids).execute()
+    await transaction
+      .updateTable('app.jobs')
+      .set({ plan: null, results_removed_at: sql<Date>`clock_timestamp()` })
+      .where('id', 'in', ids)
+      .execute()
+    return ids.length === REMOVED_JOBS
+  })
+}
