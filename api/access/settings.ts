@@ -1,7 +1,7 @@
 /** What an operator decides about access, and the file that holds the finer parts of it. */
 import * as s from '#http/schema.ts'
 import { settingFile } from '#http/settingCheck.ts'
-import { address } from '#primitives.ts'
+import { dollars, type PaymentSettings, paymentSettings, paymentsFile } from './paymentSettings.ts'
 import { selfServeScopes } from './scopes.ts'
 
 /** Units a minute. */
@@ -40,47 +40,16 @@ export interface AccessSettings {
   readonly payments: PaymentSettings | null
 }
 
-export interface PaymentSettings {
-  readonly chainId: number
-  readonly recipient: `0x${string}`
-  /** Lowercase addresses of tokens that are worth a dollar each. */
-  readonly currencies: readonly `0x${string}`[]
-  /** How refunds and rewards are sent; null where they stay queued. */
-  readonly payouts: PayoutSettings | null
-}
-
-export interface PayoutSettings {
-  /** Path of the private key; only its owner may read the file. */
-  readonly keyFile: string
-  /** Dollars sent out in each currency within a day, as decimal text. */
-  readonly dollarsPerDay: string
-}
-
 const quota = s.optional(s.integer({ minimum: 1, maximum: 1_000_000_000 }))
 
 /** Given by people to their keys unless the file says which. */
 const decidedScopes = ['webhooks:read', 'webhooks:write'] as const
 
-const dollars = s.text({ pattern: '^\\d{1,9}(\\.\\d{1,18})?$', description: 'dollars, such as "0.0005"' })
 const price = s.optional(dollars)
-const addressText = s.text({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'an address' })
-/** Sent out in a day unless the file says more. */
-const DOLLARS_PER_DAY = '10'
-/** More would not fit into one challenge. */
-const CURRENCIES_MAX = 4
 
 const fileSchema = s.object({
   prices: s.optional(s.object({ 'data:read': price, 'indexer:query': price })),
-  payments: s.optional(
-    s.object({
-      chainId: s.integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'a chain id' }),
-      recipient: addressText,
-      currencies: s.array(addressText, { minItems: 1, maxItems: CURRENCIES_MAX }),
-      payouts: s.optional(
-        s.object({ keyFile: s.text({ minLength: 1 }), dollarsPerDay: s.optional(dollars) }),
-      ),
-    }),
-  ),
+  payments: s.optional(paymentsFile),
   quotas: s.optional(s.object({ key: quota, organization: quota, address: quota, person: quota })),
   signUp: s.optional(s.oneOf(['invited', 'open'])),
   issuableScopes: s.optional(s.array(s.oneOf(decidedScopes), { maxItems: 2 })),
@@ -109,14 +78,7 @@ export function readAccessFile(setting: string, path: string): FileSettings {
   const { quotas, signUp = 'invited', issuableScopes = decidedScopes, prices, payments } = file
   return {
     prices: { ...pricesDefault, ...prices },
-    payments: payments
-      ? {
-          chainId: payments.chainId,
-          recipient: address(payments.recipient),
-          currencies: [...new Set(payments.currencies.map(address))],
-          payouts: payments.payouts ? { dollarsPerDay: DOLLARS_PER_DAY, ...payments.payouts } : null,
-        }
-      : null,
+    payments: payments ? paymentSettings(setting, payments) : null,
     quotas: { ...quotaDefaults, ...quotas },
     signUp,
     issuableScopes: [
