@@ -56,6 +56,9 @@ export interface AskedFor {
   readonly what: 'price' | 'proof'
 }
 
+/** What the price of a request depends on. */
+export type PricedRequest = Pick<EndpointRequest, 'chainId' | 'query' | 'body' | 'caller' | 'signal'>
+
 /** What all kinds of endpoint say about themselves. */
 export interface Definition<
   Path extends p.Parameters,
@@ -139,6 +142,8 @@ export interface Endpoint<in Services> {
   readonly access: AccessRule
   readonly asks?: AskedFor
   readonly units: (asked: Pick<EndpointRequest, 'chainId' | 'query' | 'body'>, services: Services) => number
+  /** Dollars, as decimal text, that a request costs at least. Default: what its units do. */
+  readonly price?: (asked: PricedRequest, services: Services) => Promise<string>
   /** Refuses what this caller may not ask for with this body. @throws ApiError */
   readonly permit?: (caller: Caller, body: unknown) => void
   readonly deadlineMs: number | null
