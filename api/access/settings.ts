@@ -47,6 +47,16 @@ export interface PaymentSettings {
   readonly currencies: readonly `0x${string}`[]
   /** How refunds and rewards are sent; null where they stay queued. */
   readonly payouts: PayoutSettings | null
+  /** What reviews of jobs are rewarded with; null where they are not. */
+  readonly rewards: RewardSettings | null
+}
+
+export interface RewardSettings {
+  /** Share of what a job earned, as decimal text from 0 to 1. */
+  readonly share: string
+  /** Dollars owed in each currency within a day, to all and to one payer, as decimal text. */
+  readonly dollarsPerDay: string
+  readonly dollarsPerPayer: string
 }
 
 export interface PayoutSettings {
@@ -66,6 +76,8 @@ const price = s.optional(dollars)
 const addressText = s.text({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'an address' })
 /** Sent out in a day unless the file says more. */
 const DOLLARS_PER_DAY = '10'
+/** Owed as rewards in a day unless the file says more. */
+export const rewardDefaults: Omit<RewardSettings, 'share'> = { dollarsPerDay: '10', dollarsPerPayer: '1' }
 /** More would not fit into one challenge. */
 const CURRENCIES_MAX = 4
 
@@ -78,6 +90,16 @@ const fileSchema = s.object({
       currencies: s.array(addressText, { minItems: 1, maxItems: CURRENCIES_MAX }),
       payouts: s.optional(
         s.object({ keyFile: s.text({ minLength: 1 }), dollarsPerDay: s.optional(dollars) }),
+      ),
+      rewards: s.optional(
+        s.object({
+          share: s.text({
+            pattern: '^(0(\\.\\d{1,6})?|1(\\.0{1,6})?)$',
+            description: 'a share from "0" to "1"',
+          }),
+          dollarsPerDay: s.optional(dollars),
+          dollarsPerPayer: s.optional(dollars),
+        }),
       ),
     }),
   ),
@@ -115,6 +137,7 @@ export function readAccessFile(setting: string, path: string): FileSettings {
           recipient: address(payments.recipient),
           currencies: [...new Set(payments.currencies.map(address))],
           payouts: payments.payouts ? { dollarsPerDay: DOLLARS_PER_DAY, ...payments.payouts } : null,
+          rewards: payments.rewards ? { ...rewardDefaults, ...payments.rewards } : null,
         }
       : null,
     quotas: { ...quotaDefaults, ...quotas },

@@ -96,6 +96,7 @@ function devSettings(config: Config, { reachable }: Program): PaymentSettings | 
     recipient: `0x${recipient.slice(2).toLowerCase()}`,
     currencies: devCurrencies,
     payouts: null,
+    rewards: null,
   }
 }
 
