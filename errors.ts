@@ -41,7 +41,9 @@ export class SettingError extends failure('SettingError', 'setting_invalid', 'st
 
 /** The text of any thrown value, for logs. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  if (!(error instanceof Error)) return String(error)
+  // The library of chains writes a node's URL, which may hold a key, into all but its short message.
+  return 'shortMessage' in error ? String(error.shortMessage) : error.message
 }
 
 /** The system's code of a failed call (`ENOENT`), undefined for anything else. */

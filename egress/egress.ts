@@ -48,6 +48,8 @@ export const egressBudgets = {
   poll: { activeMax: 64, waitingMax: 1_000, timeoutMs: 15_000 },
   /** Events of subscriptions; their sender has shares per endpoint and owner of its own. */
   webhook: { activeMax: 256, waitingMax: 256, timeoutMs: 15_000, connectMs: 5_000 },
+  /** Payments of callers, checked and sent by a service that the operator chose. */
+  facilitator: { activeMax: 64, waitingMax: 256, timeoutMs: 30_000, connectMs: 5_000, isOperators: true },
   /** Alarms, one after the other; fifteen seconds are what receivers are commonly given (Svix). */
   alarm: { activeMax: 1, waitingMax: 1, timeoutMs: 15_000, isOperators: true },
 } as const satisfies Record<string, EgressBudget>

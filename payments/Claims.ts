@@ -2,6 +2,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { ApiError } from '#http/errors.ts'
 import type { AppDatabase } from '#rows/database.ts'
+import { findNamedPayment, forgetName } from '#rows/payments/namedPayments.ts'
 import {
   type Alongside,
   type CheckedPayment,
@@ -9,6 +10,7 @@ import {
   findPayment,
   type Payment,
   type PaymentTerms,
+  releaseClaim,
   takePayment,
 } from '#rows/payments/payments.ts'
 import type { HeldPayments } from './HeldPayments.ts'
@@ -42,21 +44,15 @@ export class Claims {
     { identity, digest }: Identity,
     txHash: string | null = null,
   ): Promise<Payment | 'failed' | null> {
-    const { app, held, terms } = this.#options
-    for (let waits = 0; waits < WAITS_MAX; waits++) {
-      const found = await findPayment(app, { identity, txHash })
-      if (!found) return null
-      const isSame =
-        timingSafeEqual(found.requestDigest, terms.requestDigest) &&
-        timingSafeEqual(found.credentialDigest, digest)
-      if (!isSame || found.isAnswered) throw new ApiError('payment_used')
-      if (found.state === 'failed') return 'failed'
-      const taken = await takePayment(app, found.id, HOLD_MS)
-      if (taken) return taken
-      if (found.state === 'settled' && !found.isHeld) throw new ApiError('payment_used')
-      if (!(await held.released(found.identity))) break
-    }
-    throw settlementPending()
+    const found = await this.#taken(
+      () => findPayment(this.#options.app, { identity, txHash }),
+      (found) => {
+        const isSame = this.#isForRequest(found) && timingSafeEqual(found.credentialDigest, digest)
+        // What has a name may be asked for again.
+        if (!isSame || (found.isAnswered && found.reference === null)) throw new ApiError('payment_used')
+      },
+    )
+    return found?.state === 'failed' ? 'failed' : found
   }
 
   /** @throws ApiError payment_used, settlement_pending */
@@ -66,10 +62,57 @@ export class Claims {
     for (;;) {
       const claimed = await claimPayment(app, { ...checked, ...terms }, nowMs, HOLD_MS, alongside)
       if (claimed) return claimed
-      const other = await this.reopen({ identity, digest }, txHash)
+      const other = (await this.reopen({ identity, digest }, txHash)) ?? (await this.#named(checked))
       // Given back meanwhile: it is claimed anew.
       if (other) return other
     }
+  }
+
+  /**
+   * The payment that has the payer's name already: its answer is given again, and `checked` is not
+   * spent. Null where the name is free again.
+   */
+  async #named({ payer, reference }: CheckedPayment): Promise<Payment | null> {
+    const { app } = this.#options
+    if (reference === null) return null
+    const found = await this.#taken(
+      () => findNamedPayment(app, payer, reference),
+      (found) => {
+        if (!this.#isForRequest(found)) throw new ApiError('idempotency_conflict')
+      },
+    )
+    if (found?.state === 'failed') await forgetName(app, found.id)
+    // Nothing was sent, and the credential that it was claimed for is not here.
+    if (found?.state === 'claimed') await releaseClaim(app, found)
+    return found?.state === 'failed' || found?.state === 'claimed' ? null : found
+  }
+
+  /**
+   * A payment that nobody else works on, taken unless it has failed. Null where there is none.
+   * @throws ApiError payment_used, settlement_pending, and what `allowed` throws
+   */
+  async #taken(
+    find: () => Promise<Payment | null>,
+    allowed: (found: Payment) => void,
+  ): Promise<Payment | null> {
+    const { app, held } = this.#options
+    for (let waits = 0; waits < WAITS_MAX; waits++) {
+      const found = await find()
+      if (!found) return null
+      allowed(found)
+      if (found.state === 'failed') return found
+      const taken = await takePayment(app, found.id, HOLD_MS)
+      if (taken) return taken
+      // Unless another has just taken it, nothing is left to take.
+      const isFree = !found.isHeld && !(await find())?.isHeld
+      if (found.state === 'settled' && isFree) throw new ApiError('payment_used')
+      if (!(await held.released(found.identity))) break
+    }
+    throw settlementPending()
+  }
+
+  #isForRequest({ requestDigest }: Payment): boolean {
+    return timingSafeEqual(requestDigest, this.#options.terms.requestDigest)
   }
 }
 

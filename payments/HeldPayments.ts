@@ -36,7 +36,8 @@ export class HeldPayments {
     ) {
       await this.#clock.sleep(stepMs)
       const payment = await findPayment(this.#app, { identity })
-      if (!payment?.isHeld || payment.isAnswered) return true
+      const isOver = payment?.isAnswered && payment.reference === null
+      if (!payment?.isHeld || isOver) return true
     }
     return false
   }

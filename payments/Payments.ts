@@ -233,7 +233,10 @@ export class Payments {
         await releaseClaim(app, payment)
         await letGo(app, payment)
       },
-      answered: () => answerPayment(app, payment.id),
+      answered: async () => {
+        await answerPayment(app, payment.id)
+        await letGo(app, payment)
+      },
     }
     return { kind: 'paid', payment: ofRequest }
   }

@@ -7,7 +7,6 @@ import { describe, expect, test } from 'vitest'
 import { fileDefaults } from '#api/access/settings.ts'
 import { methodsOf } from '#api/rpc/methods.ts'
 import { sellers } from '#orchestrator/demo/sellers/index.ts'
-import { mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { tools } from '#orchestrator/mcp/tools.ts'
 import manifest from '#package.json' with { type: 'json' }
 import { readConfig } from '#program/config.ts'

@@ -21,6 +21,8 @@ const exposedHeaders = [
   'ETag',
   'WWW-Authenticate',
   'Payment-Receipt',
+  'PAYMENT-REQUIRED',
+  'PAYMENT-RESPONSE',
 ]
 
 /** Pages of every origin may read the answer. It excludes credentials. */

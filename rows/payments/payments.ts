@@ -34,6 +34,8 @@ export interface CheckedPayment {
   readonly txHash: string | null
   /** Unix seconds; it cannot be mined from then on. */
   readonly validBeforeSeconds: number
+  /** The payer's own name for it: one of the payer's payments has it. Null for none. */
+  readonly reference: string | null
 }
 
 /** What one payment is. */
@@ -105,6 +107,7 @@ async function insertPayment(
       payer: toBytes(terms.payer),
       tx_hash: terms.txHash === null ? null : toBytes(terms.txHash),
       valid_before: new Date(terms.validBeforeSeconds * 1_000),
+      reference: terms.reference,
       held_until: fromNow(holdMs),
     })
     .onConflict((conflict) => conflict.doNothing())
@@ -133,6 +136,8 @@ export async function findPayment(
 
 /** An answer that was paid for and lost is given again for so long. */
 const ANSWERED_WITHIN_MS = 24 * 3_600_000
+/** One that was named is, so often. */
+const NAMED_ATTEMPTS_MAX = 6
 
 /** Takes a row that nobody works on; null where somebody does, or nothing is left to do. */
 export async function takePayment(app: AppDatabase, id: string, holdMs: number): Promise<Payment | null> {
@@ -146,7 +151,10 @@ export async function takePayment(app: AppDatabase, id: string, holdMs: number):
         is('state', 'in', ['claimed', 'sending']),
         is.and([
           is('state', '=', 'settled'),
-          is('answered_at', 'is', null),
+          is.or([
+            is('answered_at', 'is', null),
+            is.and([is('reference', 'is not', null), is('attempt', '<', NAMED_ATTEMPTS_MAX)]),
+          ]),
           is('owed_at', 'is', null),
           is('settled_at', '>', fromNow(-ANSWERED_WITHIN_MS)),
         ]),
@@ -310,6 +318,7 @@ export const columns = [
   'payer',
   'tx_hash',
   'valid_before',
+  'reference',
   'state',
   'receipt',
   'attempt',
@@ -332,6 +341,7 @@ interface PaymentRow {
   readonly payer: Buffer
   readonly tx_hash: Buffer | null
   readonly valid_before: Date
+  readonly reference: string | null
   readonly state: string
   readonly receipt: string | null
   readonly attempt: number
@@ -354,6 +364,7 @@ export const paymentOf = (row: PaymentRow): Payment => ({
   payer: toHex(row.payer),
   txHash: row.tx_hash && toHex(row.tx_hash),
   validBeforeSeconds: Math.floor(row.valid_before.getTime() / 1_000),
+  reference: row.reference,
   state: stateOf(row.state),
   receipt: row.receipt,
   attempt: row.attempt,

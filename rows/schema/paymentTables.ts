@@ -26,6 +26,13 @@ export const paymentTables = {
     owed_at: maybe('timestamptz'),
     proof: maybe('text'),
     block_number: maybe('bigint'),
+    reference: maybe('text'),
+  },
+  'app.fee_days': {
+    chain_id: given('bigint'),
+    address: given('bytea'),
+    day: given('timestamptz'),
+    reserved: given('numeric'),
   },
   'app.ledger_entries': {
     transaction_id: given('text'),

@@ -190,6 +190,18 @@ COMMENT ON TABLE app.export_debts IS 'time that callers took for exports and tha
 COMMENT ON COLUMN app.export_debts.subject IS 'the caller and the engine, e.g. `key:key_1:postgres`';
 COMMENT ON COLUMN app.export_debts.returned_at IS 'when all of it has come back';
 
+CREATE TABLE app.fee_days (
+  chain_id bigint NOT NULL,
+  address bytea NOT NULL,
+  day timestamp with time zone NOT NULL,
+  reserved numeric(78,0) NOT NULL,
+  CONSTRAINT fee_days_pkey PRIMARY KEY (chain_id, address, day),
+  CONSTRAINT fee_days_reserved_check CHECK ((reserved >= (0)::numeric))
+);
+COMMENT ON TABLE app.fee_days IS 'what accounts of ours may have paid in fees, a row a day';
+COMMENT ON COLUMN app.fee_days.day IS 'its beginning in UTC';
+COMMENT ON COLUMN app.fee_days.reserved IS 'the most that transactions sent that day can cost, in the smallest unit of the chain''s own coin';
+
 CREATE TABLE app.identity (
   singleton boolean DEFAULT true NOT NULL,
   store_uuid uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -467,6 +479,7 @@ CREATE TABLE app.payments (
   owed_at timestamp with time zone,
   proof text,
   block_number bigint,
+  reference text,
   CONSTRAINT payments_amount_check CHECK ((amount > (0)::numeric)),
   CONSTRAINT payments_chain_id_tx_hash_key UNIQUE (chain_id, tx_hash),
   CONSTRAINT payments_check CHECK (((receipt IS NOT NULL) = (state = 'settled'::text))),
@@ -476,6 +489,7 @@ CREATE TABLE app.payments (
   CONSTRAINT payments_identity_key UNIQUE (identity),
   CONSTRAINT payments_pkey PRIMARY KEY (id),
   CONSTRAINT payments_proof_check CHECK ((proof = ANY (ARRAY['confirmed'::text, 'differs'::text, 'reversed'::text]))),
+  CONSTRAINT payments_reference_key UNIQUE (payer, reference),
   CONSTRAINT payments_state_check CHECK ((state = ANY (ARRAY['claimed'::text, 'sending'::text, 'settled'::text, 'failed'::text])))
 );
 CREATE INDEX payments_failed ON app.payments USING btree (chain_id, claimed_at) WHERE (state = 'failed'::text);
@@ -499,6 +513,7 @@ COMMENT ON COLUMN app.payments.answered_at IS 'when the answer that it paid for 
 COMMENT ON COLUMN app.payments.owed_at IS 'since when it is owed to its payer: its answer was not collected, or it settled after it was held to have failed';
 COMMENT ON COLUMN app.payments.proof IS 'what our own index says of the settlement, once its block is final: confirmed; differs: the transfer is another; reversed: the chain took it back';
 COMMENT ON COLUMN app.payments.block_number IS 'the final block that has its transaction';
+COMMENT ON COLUMN app.payments.reference IS 'the payer''s own name for it; null where it has none';
 
 CREATE TABLE app.payout_transactions (
   payout_id text NOT NULL,

@@ -124,10 +124,6 @@ describe('search', () => {
   })
 })
 
-/**
- * Floors are just below what was measured. Questions without a word of the service, and those in
- * another language than its texts, are answered where synonyms or letters happen to fit.
- */
 describe('what search says of a find', () => {
   it('suggests a node exactly where no argument is required', async () => {
     const own = await openCatalog()
@@ -171,6 +167,10 @@ describe('what search says of a find', () => {
   })
 })
 
+/**
+ * Floors are just below what was measured. Questions without a word of the service are answered
+ * where the lexicon knows theirs.
+ */
 describe('search over many services', () => {
   let many: TestCatalog
   beforeAll(async () => {
@@ -186,10 +186,10 @@ describe('search over many services', () => {
   const [asked, heldOut] = [questionsOf('judged-queries.json'), questionsOf('hold-out-queries.json')]
 
   it.each([
-    { of: 'judged, in words of the services', questions: asked.inTheirWords, mrr: 0.92, hit: 0.98 },
-    { of: 'judged, all', questions: asked.judged, mrr: 0.8, hit: 0.88 },
-    { of: 'held out, in words of the services', questions: heldOut.inTheirWords, mrr: 0.94, hit: 1 },
-    { of: 'held out, all', questions: heldOut.judged, mrr: 0.82, hit: 0.87 },
+    { of: 'judged, in words of the services', questions: asked.inTheirWords, mrr: 0.94, hit: 0.99 },
+    { of: 'judged, all', questions: asked.judged, mrr: 0.91, hit: 0.96 },
+    { of: 'held out, in words of the services', questions: heldOut.inTheirWords, mrr: 0.96, hit: 0.97 },
+    { of: 'held out, all', questions: heldOut.judged, mrr: 0.91, hit: 0.94 },
   ])('finds services: $of, MRR at least $mrr, hit@8 at least $hit', async ({ questions, mrr, hit }) => {
     const found = await evaluate(questions, servicesFor)
     expect(found).toSatisfy(() => found.mrr >= mrr && found.hitAt8 >= hit)

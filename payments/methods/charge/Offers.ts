@@ -2,13 +2,8 @@
 import { createClient, type Transport } from 'viem'
 import { getChainId, readContract } from 'viem/actions'
 import { messageOf } from '#errors.ts'
-import { repeat } from '#runtime/repeat.ts'
-import type { Clock } from '#runtime/runtime.ts'
+import type { Checked } from '../recheck.ts'
 import type { Currency } from './TempoCharges.ts'
-
-const CHECK_MS = 3_600_000
-/** While the chain does not answer. */
-const AGAIN_MS = 10_000
 
 const decimalsAbi = [
   { type: 'function', name: 'decimals', stateMutability: 'view', inputs: [], outputs: [{ type: 'uint8' }] },
@@ -18,10 +13,9 @@ export interface OffersOptions {
   readonly chainId: number
   readonly currencies: readonly `0x${string}`[]
   readonly transport: Transport
-  readonly clock: Clock
 }
 
-export class Offers {
+export class Offers implements Checked {
   readonly #options: OffersOptions
   #current: readonly Currency[] = []
   #problems: readonly string[] = ['the chain of payments has not been asked yet']
@@ -61,14 +55,5 @@ export class Offers {
     this.#problems = found.flatMap(({ address, decimals }) =>
       decimals === null ? `payments in ${address} are not offered: it is no token of chain ${chainId}` : [],
     )
-  }
-
-  /** Asks again every hour, sooner while something is missing; until aborted. */
-  async run(signal: AbortSignal): Promise<void> {
-    const pauseMs = () => (this.#problems.length > 0 ? AGAIN_MS : CHECK_MS)
-    await repeat({ clock: this.#options.clock, signal, firstMs: pauseMs() }, async () => {
-      await this.check()
-      return pauseMs()
-    })
   }
 }

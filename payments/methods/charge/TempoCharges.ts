@@ -126,6 +126,7 @@ export class TempoCharges implements PaymentMethod {
       payer: sender.toLowerCase(),
       txHash: keccak256(await Transaction.serialize(transaction)),
       validBeforeSeconds: Number(validBefore),
+      reference: null,
     }
   }
 

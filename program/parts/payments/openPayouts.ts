@@ -1,7 +1,7 @@
 /** What is sent out: refunds and rewards, out of a key of the operator's, or of a dev chain's payee. */
 import { http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import type { PaymentSettings } from '#api/access/settings.ts'
+import type { PaymentSettings } from '#api/access/paymentSettings.ts'
 import { askOf } from '#payments/chain/lookFor.ts'
 import type { Offers } from '#payments/methods/charge/Offers.ts'
 import { PayoutChain } from '#payments/payouts/PayoutChain.ts'

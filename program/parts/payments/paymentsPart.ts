@@ -1,13 +1,14 @@
 /** Payments for reads beyond the quota. Beside a dev chain they need no setting. */
 import { fallback, http } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
-import type { PaymentSettings } from '#api/access/settings.ts'
+import type { PaymentSettings } from '#api/access/paymentSettings.ts'
 import { SettingError } from '#errors.ts'
 import { Prover, type ProverOptions } from '#payments/books/Prover.ts'
 import { Uncollected } from '#payments/books/Uncollected.ts'
 import { askOf } from '#payments/chain/lookFor.ts'
 import { Offers } from '#payments/methods/charge/Offers.ts'
 import { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
+import { recheck } from '#payments/methods/recheck.ts'
 import { Payments } from '#payments/Payments.ts'
 import { appDatabase } from '#rows/database.ts'
 import type { Findings } from '#rows/payments/proofs.ts'
@@ -16,6 +17,7 @@ import type { Program } from '../../program.ts'
 import type { Base, Part } from '../part.ts'
 import { openPayouts } from './openPayouts.ts'
 import { devPayeeKey } from './payee.ts'
+import { openX402 } from './x402.ts'
 
 export interface PaymentsPart extends Part {
   /** Null where nothing is sold. */
@@ -34,7 +36,7 @@ const devCurrencies = [
 
 /** @throws SettingError where payments are on a chain that is not served */
 export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
-  const { config, program, secrets, runtime, log } = base
+  const { config, program, secrets, egress, runtime, log } = base
   const { mode, prices, publicUrl } = config.access
   const settings = mode === 'guarded' ? (config.access.payments ?? devSettings(config, program)) : null
   if (!settings) {
@@ -46,8 +48,7 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const transport = transportTo(urls)
   const [currency] = currencies
   if (!currency) throw new SettingError('ACCESS_FILE', 'payments.currencies: names none')
-  const offers = new Offers({ chainId, currencies, transport, clock: runtime.clock })
-  await offers.check()
+  const offers = new Offers({ chainId, currencies, transport })
   const realm = publicUrl?.host ?? REALM_DEFAULT
   const keys = await secrets.follow('payments', (found) => charges.use(found))
   const charges = new TempoCharges({
@@ -56,18 +57,24 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   })
   const app = appDatabase(program.engines.postgres)
   const { clock } = runtime
-  const payments = new Payments({ app, ...{ realm, methods: [charges], prices, clock, log } })
+  const origin = publicUrl?.origin ?? `http://${REALM_DEFAULT}`
+  const x402 = settings.x402 && openX402(settings.x402, { app, egress, origin, clock })
+  const methods = [charges, ...(x402 ? [x402.method] : [])]
+  const checked = [offers, ...(x402 ? [x402.offer] : [])]
+  await Promise.all(checked.map((one) => one.check()))
+  const payments = new Payments({ app, ...{ realm, methods, prices, clock, log } })
   const { payouts, notes } = openPayouts(base, settings, offers, urls)
   const uncollected = new Uncollected({ app, scopes: Object.keys(prices), clock, log })
+  const checks = checked.map((one) => ({ run: (signal: AbortSignal) => recheck(one, clock, signal) }))
   const prover = openProver(base, chainId, urls, (payment) => payments.outcome(payment))
   const selling = `reads beyond the quota are sold on chain ${chainId} to ${recipient}`
   return {
     payments,
     findingsOf: (id) => (id === chainId ? prover.findings : null),
     services: {},
-    notes: [selling, ...notes, ...offers.problems],
+    notes: [selling, ...(x402?.notes ?? []), ...notes, ...checked.flatMap(({ problems }) => problems)],
     run: ({ answered }) =>
-      Promise.all([payments, offers, uncollected, prover, payouts].map((part) => part?.run(answered))),
+      Promise.all([payments, uncollected, prover, payouts, ...checks].map((part) => part?.run(answered))),
   }
 }
 
@@ -96,6 +103,7 @@ function devSettings(config: Config, { reachable }: Program): PaymentSettings | 
     recipient: `0x${recipient.slice(2).toLowerCase()}`,
     currencies: devCurrencies,
     payouts: null,
+    x402: null,
     rewards: null,
   }
 }

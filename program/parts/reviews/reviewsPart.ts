@@ -1,5 +1,5 @@
 /** Reviews of jobs and their rewards. Beside a dev chain rewards need no setting. */
-import { rewardDefaults } from '#api/access/settings.ts'
+import { rewardDefaults } from '#api/access/paymentSettings.ts'
 import type { ReviewServices } from '#orchestrator/rest/jobs/feedback.ts'
 import { Reviews } from '#orchestrator/review/Reviews.ts'
 import { appDatabase } from '#rows/database.ts'

@@ -6,7 +6,7 @@ import { mnemonicToAccount } from 'viem/accounts'
 import { readContract } from 'viem/actions'
 import { tempo } from 'viem/chains'
 import { Abis } from 'viem/tempo'
-import { endpoint } from '#http/endpoint.ts'
+import { command, endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
 import { type Access, anonymous, dataRead } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
@@ -70,8 +70,8 @@ export const chargesOf = (
     transport,
   })
 
-const goods = (reads: Shop['reads']) =>
-  (['/read', '/other'] as const).map((path) =>
+const goods = (reads: Shop['reads']) => [
+  ...(['/read', '/other'] as const).map((path) =>
     endpoint({
       path,
       summary: 'A read.',
@@ -88,7 +88,16 @@ const goods = (reads: Shop['reads']) =>
       },
       present: (found) => found,
     }),
-  )
+  ),
+  command({
+    ...{ method: 'POST', path: '/order', summary: 'A read by a body.', tag: 'Test' },
+    access: dataRead,
+    body: s.object({ size: s.integer() }),
+    response: s.object({ count: s.integer() }),
+    run: async () => ({ count: ++reads.count }),
+    present: (found) => found,
+  }),
+]
 
 const overQuota = (payments: Payments): Access => ({
   identify: () => anonymous,

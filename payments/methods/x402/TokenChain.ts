@@ -1,0 +1,161 @@
+/** What a chain says of a token with EIP-3009, and of the authorizations that it was given. */
+import {
+  type Address,
+  createClient,
+  domainSeparator,
+  type Hash,
+  type Hex,
+  parseAbi,
+  parseEventLogs,
+  type Transport,
+} from 'viem'
+import { getBlock, getChainId, getLogs, getTransactionReceipt, readContract } from 'viem/actions'
+
+const abi = parseAbi([
+  'function decimals() view returns (uint8)',
+  'function name() view returns (string)',
+  'function version() view returns (string)',
+  'function DOMAIN_SEPARATOR() view returns (bytes32)',
+  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+  'event Transfer(address indexed from, address indexed to, uint256 value)',
+])
+export interface TokenChainOptions {
+  readonly chainId: number
+  /** Lowercase address of the token. */
+  readonly asset: Address
+  readonly transport: Transport
+}
+
+/** What payers sign for. */
+export interface Token {
+  readonly decimals: number
+  /** EIP-712 domain. */
+  readonly name: string
+  readonly version: string
+}
+
+export interface SentAuthorization {
+  readonly payer: string
+  readonly nonce: string
+  readonly recipient: string
+  readonly amount: bigint
+  readonly validBeforeSeconds: number
+  /** Null where nobody has told it. */
+  readonly txHash: string | null
+}
+
+export type Found =
+  | { readonly kind: 'settled'; readonly txHash: string }
+  /** It was used for something else, or can be used no more. */
+  | { readonly kind: 'failed' }
+  | { readonly kind: 'unknown' }
+
+/** An authorization is taken for minutes: before that it was not used. */
+const USED_WITHIN_SECONDS = 900
+
+export class TokenChain {
+  readonly #options: TokenChainOptions
+  readonly #client: ReturnType<typeof createClient>
+
+  constructor(options: TokenChainOptions) {
+    this.#options = options
+    this.#client = createClient({ transport: options.transport })
+  }
+
+  /** @throws Error that says why its authorizations cannot settle */
+  async token(): Promise<Token> {
+    const { chainId, asset } = this.#options
+    const told = await getChainId(this.#client)
+    if (told !== chainId) throw new Error(`its node serves chain ${told}`)
+    const of = { address: asset, abi } as const
+    const [decimals, name, version, separator] = await Promise.all([
+      readContract(this.#client, { ...of, functionName: 'decimals' }),
+      readContract(this.#client, { ...of, functionName: 'name' }),
+      readContract(this.#client, { ...of, functionName: 'version' }),
+      readContract(this.#client, { ...of, functionName: 'DOMAIN_SEPARATOR' }),
+    ]).catch((cause: unknown) => {
+      throw new Error(`${asset} is no token with EIP-3009`, { cause })
+    })
+    const domain = { name, version, chainId: BigInt(chainId), verifyingContract: asset }
+    if (domainSeparator({ domain }) !== separator)
+      throw new Error(`${asset} signs by another domain than its name and version`)
+    return { decimals, name, version }
+  }
+
+  /** What became of an authorization. Unknown where no node answers too. */
+  async outcomeOf(sent: SentAuthorization): Promise<Found> {
+    try {
+      if (sent.txHash !== null && (await this.#moved(asHex(sent.txHash), sent)))
+        return { kind: 'settled', txHash: sent.txHash }
+      if (await this.#isUsed(sent, 'latest')) return await this.#usedBy(sent)
+      // A node that lags has not seen the block that may hold it.
+      const last = await getBlock(this.#client, { blockTag: 'finalized' })
+      if (Number(last.timestamp) <= sent.validBeforeSeconds) return { kind: 'unknown' }
+      return (await this.#isUsed(sent, 'latest')) ? { kind: 'unknown' } : { kind: 'failed' }
+    } catch {
+      return { kind: 'unknown' }
+    }
+  }
+
+  #isUsed({ payer, nonce }: SentAuthorization, blockTag: 'latest'): Promise<boolean> {
+    return readContract(this.#client, {
+      ...{ address: this.#options.asset, abi, functionName: 'authorizationState', blockTag },
+      args: [asHex(payer), asHex(nonce)],
+    })
+  }
+
+  /** A used nonce says only that it was used: it may have been cancelled. */
+  async #usedBy(sent: SentAuthorization): Promise<Found> {
+    const [fromBlock, toBlock] = await Promise.all([
+      this.#firstBlockFrom(sent.validBeforeSeconds - USED_WITHIN_SECONDS),
+      this.#firstBlockFrom(sent.validBeforeSeconds),
+    ])
+    const [event] = abi.filter((one) => one.type === 'event' && one.name === 'AuthorizationUsed')
+    const logs = await getLogs(this.#client, {
+      ...{ address: this.#options.asset, event, fromBlock, toBlock },
+      args: { authorizer: asHex(sent.payer), nonce: asHex(sent.nonce) },
+    })
+    const [used] = logs
+    if (!used) return { kind: 'failed' }
+    const txHash = used.transactionHash
+    return (await this.#moved(txHash, sent)) ? { kind: 'settled', txHash } : { kind: 'failed' }
+  }
+
+  /** Whether the transaction used this nonce and moved this amount. */
+  async #moved(txHash: Hash, { payer, nonce, recipient, amount }: SentAuthorization): Promise<boolean> {
+    const receipt = await getTransactionReceipt(this.#client, { hash: txHash }).catch(() => null)
+    if (receipt?.status !== 'success') return false
+    const ours = receipt.logs.filter(({ address }) => address.toLowerCase() === this.#options.asset)
+    const events = parseEventLogs({ abi, logs: ours })
+    const isUsed = events.some(
+      ({ eventName, args }) =>
+        eventName === 'AuthorizationUsed' && same(args.authorizer, payer) && same(args.nonce, nonce),
+    )
+    const isMoved = events.some(
+      ({ eventName, args }) =>
+        eventName === 'Transfer' &&
+        same(args.from, payer) &&
+        same(args.to, recipient) &&
+        args.value === amount,
+    )
+    return isUsed && isMoved
+  }
+
+  /** The first block whose time is that or later; the newest where there is none. */
+  async #firstBlockFrom(seconds: number): Promise<bigint> {
+    let above = (await getBlock(this.#client, { blockTag: 'latest' })).number
+    let below = 0n
+    while (below < above) {
+      const middle = (below + above) / 2n
+      const { timestamp } = await getBlock(this.#client, { blockNumber: middle })
+      if (Number(timestamp) >= seconds) above = middle
+      else below = middle + 1n
+    }
+    return below
+  }
+}
+
+const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
+
+export const asHex = (text: string): Hex => `0x${text.slice(2)}`

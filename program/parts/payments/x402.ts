@@ -1,0 +1,77 @@
+/** Exact payments of x402, as the operator set them up: their chain, their facilitator, their fees. */
+import PQueue from 'p-queue'
+import { http, parseUnits } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
+import type { FeePayer, X402Settings } from '#api/access/paymentSettings.ts'
+import type { Egress } from '#egress/egress.ts'
+import type { Facilitator } from '#payments/methods/x402/Facilitator.ts'
+import { type FeeBudget, LocalFacilitator } from '#payments/methods/x402/LocalFacilitator.ts'
+import { pendingSettlements } from '#payments/methods/x402/pendingSettlements.ts'
+import { RemoteFacilitator } from '#payments/methods/x402/RemoteFacilitator.ts'
+import { TokenChain } from '#payments/methods/x402/TokenChain.ts'
+import { X402Exact } from '#payments/methods/x402/X402Exact.ts'
+import { X402Offer } from '#payments/methods/x402/X402Offer.ts'
+import type { AppDatabase } from '#rows/database.ts'
+import { feesLeft, inTurnOf } from '#rows/payments/fees.ts'
+import type { Clock } from '#runtime/runtime.ts'
+import { readKeyFile } from '../../settings/keyFile.ts'
+
+export interface X402Parts {
+  readonly method: X402Exact
+  readonly offer: X402Offer
+  /** Sentences for /status. */
+  readonly notes: readonly string[]
+}
+
+export interface X402Means {
+  readonly app: AppDatabase
+  readonly egress: Pick<Egress, 'fetch'>
+  /** Where the service is reached. */
+  readonly origin: string
+  readonly clock: Clock
+}
+
+/** @throws SettingError for a key that cannot be used */
+export function openX402(settings: X402Settings, means: X402Means): X402Parts {
+  const { chainId, rpcUrl, asset, recipient } = settings
+  // What was sent may have arrived: it is not sent again.
+  const transport = http(rpcUrl, { retryCount: 0 })
+  const chain = new TokenChain({ chainId, asset, transport })
+  const pending = pendingSettlements(means.app)
+  const facilitator = facilitatorOf(settings, transport, means)
+  const offer = new X402Offer({ chainId, chain, facilitator })
+  const method = new X402Exact({
+    ...{ origin: means.origin, chainId, asset, recipient, chain, facilitator, pending },
+    ...{ token: offer.token, clock: means.clock },
+  })
+  return { method, offer, notes: [`x402 payments for them go to ${recipient} on chain ${chainId}`] }
+}
+
+function facilitatorOf(
+  { chainId, facilitator }: X402Settings,
+  transport: ReturnType<typeof http>,
+  { app, egress }: X402Means,
+): Facilitator {
+  if ('url' in facilitator) return new RemoteFacilitator({ url: facilitator.url, egress })
+  const key = readKeyFile('ACCESS_FILE', 'payments.x402.keyFile', facilitator.keyFile)
+  return new LocalFacilitator({
+    ...{ chainId, key, transport },
+    fees: feeBudget(app, chainId, privateKeyToAddress(key), facilitator),
+    pending: pendingSettlements(app),
+  })
+}
+
+const COIN_DECIMALS = 18
+
+/** One connection at a time waits for the turn. */
+function feeBudget(app: AppDatabase, chainId: number, address: string, { feesPerDay }: FeePayer): FeeBudget {
+  const account = {
+    ...{ chainId, address: address.toLowerCase() },
+    perDay: parseUnits(feesPerDay, COIN_DECIMALS),
+  }
+  const turns = new PQueue({ concurrency: 1 })
+  return {
+    inTurn: (work) => turns.add(() => inTurnOf(app, account, work)),
+    left: () => feesLeft(app, account),
+  }
+}
