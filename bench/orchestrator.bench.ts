@@ -20,7 +20,7 @@ import { importDocument } from '#orchestrator/importCatalog.ts'
 import { parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
-import { askedWords } from '#orchestrator/search/query.ts'
+import { readQuestion } from '#orchestrator/search/question/question.ts'
 import { appDatabase } from '#rows/database.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { migrateApp } from '#store/maintain/migrate.ts'
@@ -113,8 +113,8 @@ async function searchLines(api: string, databaseUrl: string): Promise<Line[]> {
     if (statusCode !== 200) throw new Error(text)
   }
   const bare = async (query: string) => {
-    const asked = askedWords(query)
-      .own.map((word) => `'${word}'`)
+    const asked = readQuestion(query)
+      .map(({ word }) => `'${word}'`)
       .join(' | ')
     await pool.query({ name: 'bare', text: bareStatement, values: [asked] })
   }

@@ -14,6 +14,8 @@ export interface Judgement {
 export interface Evaluation {
   /** Mean of 1 / rank of the first accepted service, 0 where none is in the first 8. */
   readonly mrr: number
+  /** Share of questions that an accepted service is the first answer to. */
+  readonly hitAt1: number
   readonly hitAt8: number
   readonly ranks: readonly {
     readonly query: string
@@ -52,6 +54,7 @@ export async function evaluate(
   const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / ranks.length
   return {
     mrr: mean(ranks.map(({ rank }) => (rank === null ? 0 : 1 / rank))),
+    hitAt1: mean(ranks.map(({ rank }) => (rank === 1 ? 1 : 0))),
     hitAt8: mean(ranks.map(({ rank }) => (rank === null ? 0 : 1))),
     ranks,
   }

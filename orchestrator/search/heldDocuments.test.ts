@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type Candidate, HeldDocuments } from './heldDocuments.ts'
+import { HeldDocuments, type ReadDocument } from './heldDocuments.ts'
 
-const candidate = (endpoint: number, words: number): Candidate => ({
+const candidate = (endpoint: number, words: number): ReadDocument => ({
   endpoint,
   serviceId: `s${endpoint}`,
   document: {
@@ -30,7 +30,8 @@ describe('documents that are held', () => {
     const held = new HeldDocuments(300)
     held.add(candidate(1, 60))
     held.add(candidate(2, 60))
-    expect(held.get(1)).toEqual(candidate(1, 60))
+    expect(held.get(1)).toMatchObject({ endpoint: 1, serviceId: 's1', document: { path: '/x' } })
+    expect(held.get(1)?.terms.words).toHaveLength(60)
     held.add(candidate(3, 60))
     held.add(candidate(4, 60))
     expect([1, 2, 3, 4].map((endpoint) => held.get(endpoint)?.endpoint)).toEqual([1, undefined, 3, 4])

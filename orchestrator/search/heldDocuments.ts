@@ -6,16 +6,25 @@
 import { readDocuments } from '#rows/catalog/catalogCandidates.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { BoundedMap } from '#runtime/BoundedMap.ts'
+import { type Terms, termsOf } from './rank.ts'
 import type { SearchDocument } from './searchDocument.ts'
 
 /** An endpoint that may be what was asked for. */
 export interface Candidate {
   readonly endpoint: number
   readonly serviceId: string
+  readonly document: Omit<SearchDocument, 'fields'>
+  readonly terms: Terms
+}
+
+/** An endpoint as it is stored. */
+export interface ReadDocument {
+  readonly endpoint: number
+  readonly serviceId: string
   readonly document: SearchDocument
 }
 
-/** Words of all held documents, some 8 bytes each: those of 40,000 endpoints of usual size. */
+/** Words of all held documents, some 9 bytes each: those of 40,000 endpoints of usual size. */
 const HELD_WORDS_MAX = 4_000_000
 /** What a document takes beside its words, in words. */
 const DOCUMENT_WORDS = 40
@@ -54,26 +63,15 @@ export class HeldDocuments {
   }
 
   /** The candidate as it is held: its words are those of the others. */
-  add(read: Candidate): Candidate {
-    const { fields } = read.document
+  add({ endpoint, serviceId, document }: ReadDocument): Candidate {
+    const { fields, ...shown } = document
+    const terms = termsOf(fields)
     const once = (words: readonly string[]) => words.map((word) => this.#once(word))
     const candidate: Candidate = {
-      ...read,
-      document: {
-        ...read.document,
-        fields: {
-          identity: once(fields.identity),
-          alias: once(fields.alias),
-          capability: once(fields.capability),
-          operation: once(fields.operation),
-          description: once(fields.description),
-          example: once(fields.example),
-          schema: once(fields.schema),
-          service: once(fields.service),
-        },
-      },
+      ...{ endpoint, serviceId, document: shown },
+      terms: { ...terms, words: once(terms.words), names: once(terms.names) },
     }
-    this.#held.set(candidate.endpoint, candidate)
+    this.#held.set(endpoint, candidate)
     return candidate
   }
 
@@ -86,5 +84,4 @@ export class HeldDocuments {
   }
 }
 
-const wordsIn = ({ document }: Candidate): number =>
-  Object.values(document.fields).reduce((sum, words) => sum + words.length, DOCUMENT_WORDS)
+const wordsIn = ({ terms }: Candidate): number => terms.words.length + terms.names.length + DOCUMENT_WORDS

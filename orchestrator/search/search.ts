@@ -3,15 +3,17 @@
  * every door.
  */
 
-import { type CandidateDates, findCandidates, readDates } from '#rows/catalog/catalogCandidates.ts'
+import { type CandidateDates, readDates } from '#rows/catalog/catalogCandidates.ts'
 import { findAlikeWords, readWords } from '#rows/catalog/catalogReads.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import type { PlanNode } from '../plan/plan.ts'
+import { candidatesOf } from './candidates.ts'
 import { type Candidate, readCandidates } from './heldDocuments.ts'
-import { askedWords, rarityOf, type Slot, slotsOf, type Vocabulary } from './query.ts'
-import { priceScore, type Reason, relevanceOf, scoreOf } from './rank.ts'
+import { readQuestion, type Vocabulary } from './question/question.ts'
+import { slotsOf, spelled, unknownWords, wordsAskedOf } from './question/slots.ts'
+import { priceScore, type Question, questionOf, type Reason, relevanceOf, scoreOf } from './rank.ts'
 import { type EstimatedPrice, knownPrice, type SearchDocument } from './searchDocument.ts'
-import { similarity, stopWords, trigramsOf } from './words.ts'
+import { trigramsOf } from './words.ts'
 
 export interface SearchRequest {
   readonly query: string
@@ -63,7 +65,7 @@ export interface SearchEvidence {
 
 export interface Ranked {
   readonly candidate: Candidate
-  readonly document: SearchDocument
+  readonly document: Candidate['document']
   readonly relevance: number
   readonly price: number
   readonly score: number
@@ -72,27 +74,18 @@ export interface Ranked {
   readonly value: number
 }
 
-/**
- * Candidates of the whole question, and of each of its rarest words: a common word must not crowd
- * them out.
- */
-const CANDIDATES_MAX = 200
-const RARE_WORDS_MAX = 4
-const CANDIDATES_PER_RARE_WORD = 60
-/** Endpoints that the database ranks for a question, at some 5 µs each. */
-const RANKED_MAX = 1_500
 /** Below, an endpoint shares hardly more than a word with the question. */
 const RELEVANCE_MIN = 0.08
 /** Nor is it an answer where others fit so much better. */
 const RELEVANCE_TO_BEST_MIN = 0.4
-/** Words of the catalog that an unknown word may have meant. */
-const ALIKE_MAX = 3
-const ALIKE_SIMILARITY_MIN = 0.45
-const ALIKE_LOOKED_AT = 20
+/** Words that are looked up by their spelling, and words of the catalog that each is compared with. */
+const UNKNOWN_MAX = 6
+const ALIKE_LOOKED_AT = 40
 
 /** What speaks for an endpoint beside relevance and price; small, so that they decide. */
 const FIRST_PARTY_BONUS = 0.03
 const PATH_ARGUMENT_MALUS = 0.04
+const ASIDE_MALUS = 0.06
 const PRIORITY_SPAN = 0.1
 /** Each further endpoint of a service counts less: a list of one service is no choice. */
 const REPEATED_SERVICE = 0.9
@@ -103,6 +96,9 @@ export type KeepLiving = (found: readonly FoundEndpoint[]) => Promise<readonly F
 /** Endpoints that are asked whether they are there, so that what is left out is replaced. */
 const LIVE_MAX = 20
 
+/** The first ones, among which equals are told apart by when their sellers last answered. */
+const CONTENDERS_MAX = 2 * LIVE_MAX
+
 /** Live where that is asked for and `keepLiving` is given. */
 export async function search(
   app: AppDatabase,
@@ -111,20 +107,21 @@ export async function search(
 ): Promise<SearchResult> {
   const { query, limit, serviceIds, withEvidence } = request
   const isRequired = serviceIds !== null && request.serviceMode !== 'prefer'
-  const vocabulary = await readVocabulary(app, query)
-  const slots = slotsOf(query, vocabulary)
+  const { words, vocabulary } = await readVocabulary(app, query)
+  const slots = slotsOf(words, vocabulary)
   const numbers = await candidatesOf(app, slots, vocabulary, isRequired ? serviceIds : null)
   if (serviceIds !== null && !isRequired)
     numbers.push(...(await candidatesOf(app, slots, vocabulary, serviceIds)))
   const preferred = new Set(isRequired ? [] : serviceIds)
   const candidates = await readCandidates(app, [...new Set(numbers)])
-  const all = rank(slots, candidates)
+  const all = rank(questionOf(slots), candidates)
   const isPreferred = ({ candidate }: Ranked) => preferred.has(candidate.serviceId)
   const ranked = [...all.filter(isPreferred), ...all.filter((one) => !isPreferred(one))]
   const found = slots.length === 0 ? ranked : confident(ranked, isPreferred)
   const isLive = keepLiving !== null && request.resolution === 'live'
-  const best = found.slice(0, isLive ? LIVE_MAX : limit)
-  const dates = await readDates(app, (withEvidence ? ranked : best).map(numberOf))
+  const contenders = found.slice(0, CONTENDERS_MAX)
+  const dates = await readDates(app, (withEvidence ? ranked : contenders).map(numberOf))
+  const best = freshFirst(contenders, dates, isPreferred).slice(0, isLive ? LIVE_MAX : limit)
   const listed = best.flatMap((one, index) => {
     const its = dates.get(numberOf(one))
     return its ? [present(one, its, index + 1)] : []
@@ -144,8 +141,8 @@ export async function search(
  * Best first; each service's further endpoints come later. Ties are decided by name, so that
  * answers repeat.
  */
-function rank(slots: readonly Slot[], candidates: readonly Candidate[]): Ranked[] {
-  const ranked = candidates.map((candidate) => rankOne(slots, candidate)).sort(byValue)
+function rank(question: Question, candidates: readonly Candidate[]): Ranked[] {
+  const ranked = candidates.map((candidate) => rankOne(question, candidate)).sort(byValue)
   const before = new Map<string, number>()
   return ranked
     .map((one) => {
@@ -156,19 +153,20 @@ function rank(slots: readonly Slot[], candidates: readonly Candidate[]): Ranked[
     .sort(byValue)
 }
 
-function rankOne(slots: readonly Slot[], candidate: Candidate): Ranked {
-  const { document } = candidate
-  const { relevance, reasons } =
-    slots.length === 0
-      ? { relevance: 0, reasons: ['catalog_default'] as const }
-      : relevanceOf(slots, document.fields)
+function rankOne(question: Question, candidate: Candidate): Ranked {
+  const { document, terms } = candidate
+  const { relevance, reasons, isAside } =
+    question.slots.length === 0
+      ? { relevance: 0, reasons: ['catalog_default'] as const, isAside: false }
+      : relevanceOf(question, terms)
   const known = knownPrice(document.estimatedPrice)
   const price = priceScore(known)
   const score = scoreOf(relevance, price)
   const value =
     score +
     (document.integration === 'first-party' ? FIRST_PARTY_BONUS : 0) -
-    (/\/[:{*]/.test(document.path) ? PATH_ARGUMENT_MALUS : 0) +
+    (/\/[:{*]/.test(document.path) ? PATH_ARGUMENT_MALUS : 0) -
+    (isAside ? ASIDE_MALUS : 0) +
     (document.priority - 0.5) * PRIORITY_SPAN
   return { candidate, document, relevance, price, score, reasons, value }
 }
@@ -178,6 +176,25 @@ function byValue(a: Ranked, b: Ranked): number {
   const nameOf = ({ candidate, document }: Ranked) =>
     `${candidate.serviceId} ${document.method} ${document.path}`
   return nameOf(a) < nameOf(b) ? -1 : 1
+}
+
+/** Of equals those come first whose sellers told their price within a day. */
+function freshFirst(
+  found: readonly Ranked[],
+  dates: ReadonlyMap<number, CandidateDates>,
+  isPreferred: (one: Ranked) => boolean,
+): Ranked[] {
+  const placed = found.map((one, place) => ({
+    one,
+    place,
+    isPreferred: isPreferred(one),
+    isFresh: dates.get(numberOf(one))?.isFresh ?? false,
+  }))
+  placed.sort((a, b) => {
+    const areEqual = a.one.value === b.one.value && a.isPreferred === b.isPreferred
+    return (areEqual ? Number(b.isFresh) - Number(a.isFresh) : 0) || a.place - b.place
+  })
+  return placed.map(({ one }) => one)
 }
 
 /** What is preferred is compared with its own best: a better fallback takes nothing from it. */
@@ -237,76 +254,18 @@ function evidenceOf(
   return { catalog: { serviceCount, endpointCount, generatedAt: new Date(newest) }, candidates: ranked }
 }
 
+/** The words of a question, and what the catalog has of them and of what they may mean. */
 async function readVocabulary(app: AppDatabase, query: string) {
-  const { own, aliases } = askedWords(query)
-  const words = await readWords(app, [...own, ...aliases])
-  const unknown = own.filter((word) => !words.counts.has(word) && word.length > 3)
-  const alike = new Map<string, { word: string; similarity: number }[]>()
-  const counts = new Map(words.counts)
-  await Promise.all(
-    unknown.map(async (word) => {
-      const grams = trigramsOf(word)
-      const found = await findAlikeWords(app, grams, ALIKE_LOOKED_AT)
-      for (const { word: other, endpoints } of found) counts.set(other, endpoints)
-      const near = found
-        .map(({ word: other }) => ({ word: other, similarity: similarity(grams, trigramsOf(other)) }))
-        .filter((each) => each.similarity >= ALIKE_SIMILARITY_MIN)
-        .sort((a, b) => b.similarity - a.similarity)
-      alike.set(word, near.slice(0, ALIKE_MAX))
+  const asked = readQuestion(query)
+  const first = await readWords(app, wordsAskedOf(asked))
+  const unknown = unknownWords(asked, first)
+  if (unknown.length === 0) return { words: asked, vocabulary: first }
+  const alike = await Promise.all(
+    unknown.slice(0, UNKNOWN_MAX).map(async (word) => {
+      const found = await findAlikeWords(app, trigramsOf(word), ALIKE_LOOKED_AT)
+      return [word, found.map((each) => each.word)] as const
     }),
   )
-  return { ...words, counts, alike }
+  const words = spelled(asked, new Map(alike))
+  return { words, vocabulary: await readWords(app, wordsAskedOf(words)) }
 }
-
-async function candidatesOf(
-  app: AppDatabase,
-  slots: readonly Slot[],
-  vocabulary: Vocabulary,
-  serviceIds: readonly string[] | null,
-): Promise<number[]> {
-  const isKnown = (word: string) => (vocabulary.counts.get(word) ?? 0) > 0
-  const wordsOf = (slot: Slot) => slot.variants.flatMap(({ words }) => words).filter(isKnown)
-  const telling = slots.filter(({ word }) => !stopWords.has(word))
-  const asked = telling.length > 0 ? telling : slots
-  const all = [...new Set(asked.flatMap(wordsOf))]
-  if (slots.length > 0 && all.length === 0) return []
-  const rarest = asked
-    .map(({ word }) => word)
-    .filter(isKnown)
-    .sort((a, b) => rarityOf(b, vocabulary) - rarityOf(a, vocabulary))
-    .slice(0, RARE_WORDS_MAX)
-  const whole = await findCandidates(app, {
-    queries: all.length > 0 ? [{ matches: tsquery(narrowed(all, vocabulary)), ranks: tsquery(all) }] : [],
-    limitPerQuery: CANDIDATES_MAX,
-    serviceIds,
-  })
-  if (rarest.length === 0 || whole.length < CANDIDATES_MAX) return whole
-  const queries = narrowed(rarest, vocabulary).map((word) => ({
-    matches: tsquery([word]),
-    ranks: tsquery([word]),
-  }))
-  return [
-    ...whole,
-    ...(await findCandidates(app, { queries, limitPerQuery: CANDIDATES_PER_RARE_WORD, serviceIds })),
-  ]
-}
-
-/**
- * The rarest words, as long as few endpoints have them: those that have a common word alone are no
- * answer where others have a rare one, and ranking them all takes longer than all else.
- */
-function narrowed(words: readonly string[], { counts }: Vocabulary): readonly string[] {
-  const countOf = (word: string) => counts.get(word) ?? 0
-  const [rarest = '', ...others] = words.toSorted((a, b) => countOf(a) - countOf(b))
-  const kept = [rarest]
-  let endpoints = countOf(rarest)
-  for (const word of others) {
-    endpoints += countOf(word)
-    if (endpoints > RANKED_MAX) break
-    kept.push(word)
-  }
-  return kept
-}
-
-/** Words are letters and digits, which need no escape. */
-const tsquery = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' | ')

@@ -7,7 +7,7 @@ import { parametersOf, parseTemplate } from '../catalog/pathTemplate.ts'
 import type { CatalogService, PaymentOffer, ServiceEndpoint } from '../catalog/service.ts'
 import { decimalText } from '../pay/currencies.ts'
 import type { SearchFields } from './rank.ts'
-import { wordsOf } from './words.ts'
+import { catalogWordsOf } from './words.ts'
 
 export interface SearchDocument {
   readonly serviceName: string
@@ -87,7 +87,7 @@ function requiredOf(schema: object): string[] {
 }
 
 function fieldsOf(service: CatalogService, endpoint: ServiceEndpoint): SearchFields {
-  const words = (...texts: readonly string[]) => [...new Set(wordsOf(texts.join(' ')))]
+  const words = (...texts: readonly string[]) => [...new Set(catalogWordsOf(texts.join(' ')))]
   const schema: { properties?: unknown } = endpoint.inputSchema ?? {}
   return {
     identity: words(service.id, service.name, service.provider.name, skeletonOf(service.name)),

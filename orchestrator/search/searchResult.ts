@@ -104,7 +104,7 @@ const presentFound = ({
  * Names the ranking, so that a replay knows what it replays. Changed with any weight of rank.ts or
  * search.ts.
  */
-const ranking = { profile: 'slots-v2', strategy: 'relevance-price-v1' }
+const ranking = { profile: 'slots-v3', strategy: 'relevance-price-v1' }
 
 const presentEvidence = ({ catalog, candidates }: SearchEvidence) => ({
   catalog: {

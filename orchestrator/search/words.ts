@@ -11,31 +11,52 @@ const WORD_CHARACTERS_MAX = 40
 
 /** The words of a text in their order; scripts without spaces give pairs of letters. */
 export function wordsOf(text: string): string[] {
+  return stemsOf(plainWordsOf(text))
+}
+
+/**
+ * The words of a text of a catalog, where names stand as programs write them: one with capitals
+ * inside is itself and its parts.
+ */
+export function catalogWordsOf(text: string): string[] {
+  const parts = [...text.matchAll(camelCased)].flatMap(([name]) =>
+    plainWordsOf(splitCases(name)).filter((part) => part.length >= PART_CHARACTERS_MIN),
+  )
+  return stemsOf([...plainWordsOf(text), ...parts])
+}
+
+const stemsOf = (words: readonly string[]): string[] =>
+  words.flatMap(unspaced).slice(0, WORDS_MAX).map(stemOf)
+
+/** Words as they are written, but for accents and case; runs of a script without spaces are one. */
+export function plainWordsOf(text: string): string[] {
   const words: string[] = []
-  for (const [run] of splitCases(text).matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
-    for (const word of unspaced(plain(run))) {
-      if (word.length <= WORD_CHARACTERS_MAX) words.push(stem(word))
-      if (words.length === WORDS_MAX) return words
-    }
+  for (const [run] of text.matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
+    const word = plain(run)
+    if (word.length <= WORD_CHARACTERS_MAX || isUnspaced(word)) words.push(word)
+    if (words.length === WORDS_MAX) break
   }
   return words
 }
 
-/**
- * A small letter before a capital ends a word: "openAPI" and "GPTImage" are two words each; `gpt4`
- * is one.
- */
+/** A part of fewer letters is none: the `In` of `LinkedIn`. */
+const PART_CHARACTERS_MIN = 3
+const camelCased = /[\p{L}\p{N}]*(?:\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll})[\p{L}\p{N}]*/gu
 const splitCases = (text: string): string =>
   text.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replaceAll(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
 
-const plain = (word: string): string =>
-  word.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().replaceAll('ß', 'ss').replaceAll('ё', 'е')
+/** A text without accents and case. */
+export const plain = (text: string): string =>
+  text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().replaceAll('ß', 'ss').replaceAll('ё', 'е')
 
 const withoutSpaces =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}ー]+/gu
 
+/** Whether a word has letters of a script without spaces. */
+export const isUnspaced = (word: string): boolean => word.search(withoutSpaces) !== -1
+
 function unspaced(word: string): string[] {
-  if (word.search(withoutSpaces) === -1) return [word]
+  if (!isUnspaced(word)) return [word]
   const parts: string[] = []
   let end = 0
   for (const match of word.matchAll(withoutSpaces)) {
@@ -53,12 +74,13 @@ function unspaced(word: string): string[] {
  * Cuts English plurals, verb forms and nouns of verbs, so that `translate`, `translating` and
  * `translations` meet.
  */
-function stem(word: string): string {
+export function stemOf(word: string): string {
   if (word.length < 4 || whole.has(word) || !/^[a-z]+$/.test(word)) return word
   let cut = word
   if (/[^aeiu]ies$/.test(cut) && cut.length > 4) cut = `${cut.slice(0, -3)}y`
   else if (/(sh|ch|x|z|ss)es$/.test(cut)) cut = cut.slice(0, -2)
   else if (/[^sui]s$/.test(cut)) cut = cut.slice(0, -1)
+  if (whole.has(cut)) return cut
   for (const [ending, kept] of endings) {
     if (!cut.endsWith(ending) || cut.length - ending.length < kept) continue
     cut = cut.slice(0, -ending.length)
@@ -81,6 +103,16 @@ const whole = new Set([
   'server',
   'order',
   'letter',
+  'filing',
+  'rating',
+  'listing',
+  'posting',
+  'building',
+  'care',
+  'plane',
+  'corner',
+  'customer',
+  'note',
 ])
 
 /** Endings, the longest first, with the letters that must be left. */
@@ -102,18 +134,3 @@ export function trigramsOf(word: string): string[] {
   const letters = [...`  ${word} `]
   return [...new Set(letters.slice(2).map((_, index) => letters.slice(index, index + 3).join('')))]
 }
-
-/** 0 to 1: the share of trigrams that both have. */
-export function similarity(a: readonly string[], b: readonly string[]): number {
-  const shared = a.filter((gram) => b.includes(gram)).length
-  return shared / (a.length + b.length - shared || 1)
-}
-
-/** Words that say nothing of what is looked for. */
-export const stopWords: ReadonlySet<string> = new Set(
-  wordsOf(
-    `a an and any are as at be by can could do does for from get give how i in into is it its like make me my near need of
-    on or our please show some that the their them there these this to up us use using via want was we what when where
-    which who will with would you your find around about near latest current api apis service services tool tools data`,
-  ),
-)

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { itemsOf } from '#orchestrator/catalog/members.ts'
+import { itemsOf, membersOf } from '#orchestrator/catalog/members.ts'
 import { readRealmNames } from '#orchestrator/catalog/realmNames.ts'
 import { evaluate, type Judgement, readJudgements } from '#orchestrator/search/evaluate.ts'
 import { importShipped } from '#orchestrator/shipped.ts'
@@ -30,6 +30,29 @@ afterAll(async () => {
 })
 const found = async (query: string) =>
   (await catalog.search(query)).endpoints.map(({ serviceId }) => serviceId)
+
+const foundCalls = async (query: string) =>
+  (await catalog.search(query)).endpoints.map(
+    ({ serviceId, method, path }) => `${serviceId} ${method} ${path}`,
+  )
+const heldOut = (): unknown =>
+  JSON.parse(readFileSync(new URL('../data/catalog/directory-hold-out.json', import.meta.url), 'utf8'))
+
+/** Questions with services, those that say which calls would do, and those that nothing fits. */
+function intentsIn(document: unknown) {
+  const all = itemsOf(document).map(membersOf)
+  const met = all.filter(({ relevant }) => itemsOf(relevant).length > 0)
+  const callOf = ({ serviceId, method, path }: ReturnType<typeof membersOf>) =>
+    `${serviceId} ${method} ${path}`
+  return {
+    services: readJudgements(met, 'intents'),
+    calls: met.flatMap(({ query, endpoints }) => {
+      const relevant = itemsOf(endpoints).map(membersOf).map(callOf)
+      return relevant.length > 0 ? [{ query: String(query), relevant }] : []
+    }),
+    unmet: all.filter((each) => !met.includes(each)).map(({ query }) => String(query)),
+  }
+}
 
 describe('the mpp directory', () => {
   it('goes in whole, twice over', async () => {
@@ -57,6 +80,32 @@ describe('search over the public directory', () => {
     expect({ mrr, hitAt8, missed: ranks.filter(({ rank }) => rank === null) }).toSatisfy(
       () => mrr >= 0.7 && hitAt8 >= 0.9,
     )
+  })
+
+  it.each([
+    {
+      of: 'judged by others',
+      questions: () => readCatalog('judged-queries-2.json'),
+      hit: 0.9,
+      mrr: 0.93,
+      calls: 0.86,
+    },
+    { of: 'held out', questions: heldOut, hit: 0.85, mrr: 0.9, calls: 0.8 },
+  ])('answers intents of every kind: $of, hit@1 at least $hit, MRR $mrr, calls $calls', async (asked) => {
+    const questions = intentsIn(asked.questions())
+    const services = await evaluate(questions.services, found)
+    expect(services).toSatisfy(() => services.hitAt1 >= asked.hit && services.mrr >= asked.mrr)
+    const calls = await evaluate(questions.calls, foundCalls)
+    expect(calls).toSatisfy(() => calls.hitAt1 >= asked.calls)
+  })
+
+  it('scores at most one in fourteen of what no service does above one half', async () => {
+    const unmet = [readCatalog('judged-queries-2.json'), heldOut()].flatMap((each) => intentsIn(each).unmet)
+    expect(unmet.length).toBeGreaterThanOrEqual(14)
+    const scores = await Promise.all(
+      unmet.map(async (query) => (await catalog.search(query)).endpoints[0]?.score ?? 0),
+    )
+    expect(scores).toSatisfy(() => scores.filter((score) => score > 0.5).length <= unmet.length / 14)
   })
 
   it('finds each endpoint by its own name and by its description within 20; describe knows what is found', async () => {

@@ -1,6 +1,7 @@
 // Goal: what is asked for is found, by any door's one ranker, and nothing that describe does not
 // know.
 // Method: the 573 endpoints of test/data/catalog in a real Postgres, whose ctype is C.
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { evaluate } from '#orchestrator/search/evaluate.ts'
 import { openCatalog, shop, type TestCatalog } from './support/catalog.ts'
@@ -124,10 +125,6 @@ describe('search', () => {
   })
 })
 
-/**
- * Floors are just below what was measured. Questions without a word of the service, and those in
- * another language than its texts, are answered where synonyms or letters happen to fit.
- */
 describe('what search says of a find', () => {
   it('suggests a node exactly where no argument is required', async () => {
     const own = await openCatalog()
@@ -146,6 +143,21 @@ describe('what search says of a find', () => {
       expect(suggestedPlanNode !== undefined, path).toBe(requiredArguments.length === 0)
       expect(nextTool, path).toBe(suggestedPlanNode ? 'quote_plan' : 'describe_service')
     }
+  })
+
+  it('puts of equals first whose seller told its price within a day', async () => {
+    const own = await openCatalog()
+    const endpoints = [{ method: 'GET', path: '/run', description: 'Paints a fresco' }]
+    const same = (id: string) => shop(id, { name: 'Painter', description: '', endpoints })
+    const first = async () => (await own.search('fresco')).endpoints.map(({ serviceId }) => serviceId)
+    await own.importAs('painters', [same('aaa'), same('zzz')])
+    expect(await first()).toEqual(['aaa', 'zzz'])
+    const told = (ago: string) =>
+      sql`UPDATE app.catalog_health SET verified_at = now() - ${ago}::interval WHERE service_id = 'zzz'`
+    await told('23 hours').execute(own.app)
+    expect(await first()).toEqual(['zzz', 'aaa'])
+    await told('25 hours').execute(own.app)
+    expect(await first()).toEqual(['aaa', 'zzz'])
   })
 
   it('puts all that fits of a preferred service first, however well others fit', async () => {
@@ -171,6 +183,10 @@ describe('what search says of a find', () => {
   })
 })
 
+/**
+ * Floors are just below what was measured. Questions without a word of the service are answered
+ * where the lexicon knows theirs.
+ */
 describe('search over many services', () => {
   let many: TestCatalog
   beforeAll(async () => {
@@ -186,10 +202,10 @@ describe('search over many services', () => {
   const [asked, heldOut] = [questionsOf('judged-queries.json'), questionsOf('hold-out-queries.json')]
 
   it.each([
-    { of: 'judged, in words of the services', questions: asked.inTheirWords, mrr: 0.92, hit: 0.98 },
-    { of: 'judged, all', questions: asked.judged, mrr: 0.8, hit: 0.88 },
-    { of: 'held out, in words of the services', questions: heldOut.inTheirWords, mrr: 0.94, hit: 1 },
-    { of: 'held out, all', questions: heldOut.judged, mrr: 0.82, hit: 0.87 },
+    { of: 'judged, in words of the services', questions: asked.inTheirWords, mrr: 0.94, hit: 0.99 },
+    { of: 'judged, all', questions: asked.judged, mrr: 0.91, hit: 0.96 },
+    { of: 'held out, in words of the services', questions: heldOut.inTheirWords, mrr: 0.96, hit: 0.97 },
+    { of: 'held out, all', questions: heldOut.judged, mrr: 0.91, hit: 0.94 },
   ])('finds services: $of, MRR at least $mrr, hit@8 at least $hit', async ({ questions, mrr, hit }) => {
     const found = await evaluate(questions, servicesFor)
     expect(found).toSatisfy(() => found.mrr >= mrr && found.hitAt8 >= hit)
