@@ -1,6 +1,7 @@
 /**
  * Claim: keys and quotas cost next to nothing. The rival is the same list of the same API without
- * access, in the same run; and a caller whose quota is spent is refused faster than one is answered.
+ * access, in the same run; and a caller whose quota is spent is refused faster than one is answered,
+ * and at half that rate where it is told a price.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -48,8 +49,9 @@ export async function benchAccess(): Promise<Line[]> {
     const serving = { databaseUrl: server.url, chainId, connectionsMax, rivals: [] }
     const open = await startServer('apiServer', serving)
     const guarded = await startServer('apiServer', { ...serving, isGuarded: true })
-    stops.push(open.stop, guarded.stop)
-    return await compare(open.url, guarded.url, rich, poor)
+    const selling = await startServer('apiServer', { ...serving, isGuarded: true, isSelling: true })
+    stops.push(open.stop, guarded.stop, selling.stop)
+    return await compare({ open: open.url, guarded: guarded.url, selling: selling.url }, rich, poor)
   } finally {
     for (const stop of stops) stop()
     await postgres.close()
@@ -58,14 +60,23 @@ export async function benchAccess(): Promise<Line[]> {
   }
 }
 
-async function compare(open: string, guarded: string, rich: string, poor: string): Promise<Line[]> {
+interface Origins {
+  readonly open: string
+  readonly guarded: string
+  readonly selling: string
+}
+
+async function compare({ open, guarded, selling }: Origins, rich: string, poor: string): Promise<Line[]> {
   const of = (origin: string, key?: string, status = 200): Omit<Load, 'connections' | 'seconds'> => ({
     origin,
     paths,
     status,
     ...(key && { headers: { 'svc-api-key': key } }),
   })
-  const kinds = { open: of(open), keyed: of(guarded, rich), refused: of(guarded, poor, 429) }
+  const kinds = {
+    ...{ open: of(open), keyed: of(guarded, rich) },
+    ...{ refused: of(guarded, poor, 429), challenged: of(selling, poor, 402) },
+  }
   // The quota of one is spent by one request. A window that ends while refusals are counted would
   // answer one more: the next one is waited for.
   const spend = async (): Promise<void> => {
@@ -78,13 +89,18 @@ async function compare(open: string, guarded: string, rich: string, poor: string
   }
   await loadClosed({ ...kinds.open, ...closedLoop })
   await loadClosed({ ...kinds.keyed, ...closedLoop })
-  const rates = { open: [] as number[], keyed: [] as number[], refused: [] as number[] }
+  const rates = {
+    ...{ open: [] as number[], keyed: [] as number[] },
+    ...{ refused: [] as number[], challenged: [] as number[] },
+  }
   const waits = { open: [] as number[], keyed: [] as number[] }
   for (let round = 0; round < rounds; round++) {
     rates.open.push((await loadClosed({ ...kinds.open, ...closedLoop })).perSecond)
     rates.keyed.push((await loadClosed({ ...kinds.keyed, ...closedLoop })).perSecond)
     await spend()
     rates.refused.push((await loadClosed({ ...kinds.refused, ...closedLoop, seconds: 0.5 })).perSecond)
+    await spend()
+    rates.challenged.push((await loadClosed({ ...kinds.challenged, ...closedLoop, seconds: 0.5 })).perSecond)
     waits.open.push((await loadOpen({ ...kinds.open, ...openLoop })).p50)
     waits.keyed.push((await loadOpen({ ...kinds.keyed, ...openLoop })).p50)
   }
@@ -104,6 +120,11 @@ async function compare(open: string, guarded: string, rich: string, poor: string
       subject: 'refusals over quota',
       value: `${(median(rates.refused) / median(rates.keyed)).toFixed(1)} times (${rate(rates.refused)}/s)`,
       against: `answers (${rate(rates.keyed)}/s)`,
+    },
+    {
+      subject: 'refusals by a price in two currencies (402)',
+      value: `${((100 * median(rates.challenged)) / median(rates.refused)).toFixed(0)} % (${rate(rates.challenged)}/s)`,
+      against: `refusals by 429 (${rate(rates.refused)}/s)`,
     },
   ]
 }

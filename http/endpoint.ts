@@ -49,6 +49,9 @@ export interface Call<
   readonly standing: Standing
 }
 
+/** What the price of a request depends on. */
+export type PricedRequest = Pick<EndpointRequest, 'chainId' | 'query' | 'body' | 'caller' | 'signal'>
+
 /** What all kinds of endpoint say about themselves. */
 export interface Definition<
   Path extends p.Parameters,
@@ -129,6 +132,8 @@ export interface Endpoint<in Services> {
   readonly chain: ChainPlace
   readonly access: AccessRule
   readonly units: (asked: Pick<EndpointRequest, 'chainId' | 'query' | 'body'>, services: Services) => number
+  /** Dollars, as decimal text, that a request costs at least. Default: what its units do. */
+  readonly price?: (asked: PricedRequest, services: Services) => Promise<string>
   /** Refuses what this caller may not ask for with this body. @throws ApiError */
   readonly permit?: (caller: Caller, body: unknown) => void
   readonly deadlineMs: number | null

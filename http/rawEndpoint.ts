@@ -15,6 +15,7 @@ import {
   type EndpointRequest,
   type Method,
   type None,
+  type PricedRequest,
 } from './endpoint.ts'
 import type { Caller } from './request/access.ts'
 import type * as p from './request/parameter.ts'
@@ -42,6 +43,13 @@ export function rawEndpoint<
       asked: Pick<Call<Path, Filters, Include, Chain>, 'chainId' | 'filters'> & { readonly body: Read },
       services: Services,
     ) => number
+    /** Dollars, as decimal text, that a request costs at least. Default: what its units do. */
+    readonly price?: (
+      asked: Pick<Call<Path, Filters, Include, Chain>, 'chainId' | 'filters' | 'caller' | 'signal'> & {
+        readonly body: Read
+      },
+      services: Services,
+    ) => Promise<string>
     /** Refuses what this caller may not ask for with this body. @throws ApiError */
     readonly permit?: (caller: Caller, body: Read) => void
     readonly produces: Readonly<Record<string, s.TSchema | null>>
@@ -55,23 +63,22 @@ export function rawEndpoint<
   },
 ): Endpoint<Services> {
   const { method = 'GET', body, bodyBytesMax = BODY_BYTES_MAX_DEFAULT, produces, answer } = definition
-  const { units, permit, readBody } = definition
+  const { units, price, permit, readBody } = definition
+  // The typed view that `callOf` gives of a whole request.
+  const asked = ({ chainId, query, body: value }: Pick<EndpointRequest, 'chainId' | 'query' | 'body'>) => ({
+    chainId: chainId as Call<Path, Filters, Include, Chain>['chainId'],
+    filters: query as p.Values<Filters>,
+    body: value as Read,
+  })
   return {
     ...describe(method, { ...definition, chain: definition.chain ?? 'none' }),
     ...(units && {
-      units: (
-        { chainId, query, body: value }: Pick<EndpointRequest, 'chainId' | 'query' | 'body'>,
-        services: Services,
-      ) =>
-        units(
-          {
-            // The typed view that `callOf` gives of a whole request.
-            chainId: chainId as Call<Path, Filters, Include, Chain>['chainId'],
-            filters: query as p.Values<Filters>,
-            body: value as Read,
-          },
-          services,
-        ),
+      units: (request: Pick<EndpointRequest, 'chainId' | 'query' | 'body'>, services: Services) =>
+        units(asked(request), services),
+    }),
+    ...(price && {
+      price: ({ caller, signal, ...request }: PricedRequest, services: Services) =>
+        price({ ...asked(request), caller, signal }, services),
     }),
     ...(permit && { permit: (caller: Caller, value: unknown) => permit(caller, value as Read) }),
     body: body ? { schema: body, bytesMax: bodyBytesMax, ...(readBody && { read: readBody }) } : null,

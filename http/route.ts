@@ -168,11 +168,17 @@ async function answerOf<Services>(
   endpoint.permit?.(caller, request.body)
 
   const units = endpoint.units({ chainId, query, body: request.body }, context.services)
+  const price = endpoint.price?.bind(
+    endpoint,
+    { chainId, query, body: request.body, caller, signal },
+    context.services,
+  )
   const admission = await context.access.admit(
     caller,
     { ...asking, body: request.body },
     endpoint.access,
     units,
+    price,
   )
   identified.isAdmitted = true
   if (admission.kind === 'challenged') return challenge(admission, reply)

@@ -30,6 +30,7 @@ import { challengeOf } from './challengeOf.ts'
 import { HeldPayments } from './HeldPayments.ts'
 import { mppPaymentIn } from './methods/mpp.ts'
 import { type Outcome, type PaymentMethod, PaymentRefusedError, type Price } from './methods/PaymentMethod.ts'
+import { amountOf } from './price.ts'
 import { type PaidRequest, requestDigest } from './requestDigest.ts'
 
 export interface PaymentsOptions {
@@ -51,6 +52,8 @@ export interface Wanted extends PaidRequest {
   readonly units: number
   /** Price of a unit, where the request has one of its own. Default: that of the scope. */
   readonly dollars?: string
+  /** Dollars that all of it costs at least. */
+  readonly atLeast?: string
   /** What else the payment is bound to, by name. */
   readonly meta?: Readonly<Record<string, string>>
   /** Accept-Payment. */
@@ -65,6 +68,8 @@ export interface PresentedPayment {
   readonly credential: string
 }
 
+/** Those of a price in dollars. */
+const DIGITS = 18
 /** Between two looks of the reconciler, and before it asks about the same payment again. */
 const RECONCILE_MS = 5_000
 const RECONCILED_MAX = 100
@@ -210,10 +215,19 @@ export class Payments {
     return Object.hasOwn(prices, scope) ? prices[scope] : undefined
   }
 
-  #askedFor({ scope, units, dollars = this.#priceOf(scope), meta = {}, ...request }: Wanted): Price {
+  #askedFor({
+    scope,
+    units,
+    dollars = this.#priceOf(scope),
+    atLeast = '0',
+    meta = {},
+    ...request
+  }: Wanted): Price {
     if (dollars === undefined) throw new TypeError(`${scope} is not sold`)
     const digest = requestDigest(this.#options.realm, request)
-    return { digest, dollars, units, description: `${units} of ${scope}`, meta }
+    const isDearer = amountOf(atLeast, 1, DIGITS) > amountOf(dollars, units, DIGITS)
+    const asked = isDearer ? { dollars: atLeast, units: 1 } : { dollars, units }
+    return { digest, ...asked, description: `${units} of ${scope}`, meta }
   }
 
   #paid(paying: Paying): Admission {

@@ -5,7 +5,15 @@
  */
 import { MillraceError } from '#errors.ts'
 import { ApiError } from '#http/errors.ts'
-import type { Access, AccessRequest, AccessRule, Admission, Answered, Caller } from '#http/request/access.ts'
+import type {
+  Access,
+  AccessRequest,
+  AccessRule,
+  Admission,
+  Answered,
+  Caller,
+  Price,
+} from '#http/request/access.ts'
 import type { ApiKey } from '#rows/access/keys.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { type CountedCaller, KeyCaller, operator, person, stranger } from './callers.ts'
@@ -13,7 +21,7 @@ import { addressGroup, isLoopback } from './clientAddress.ts'
 import { type Credential, credentialOf } from './credential.ts'
 import { cameThroughProxy, isFromForeignPage, refusalAtDoor } from './door.ts'
 import { overQuota, type Refused } from './overQuota.ts'
-import type { PaidRequests } from './paidRequests.ts'
+import { type PaidRequests, Prices } from './paidRequests.ts'
 import type { Quota, Quotas, Taken } from './Quotas.ts'
 import { everyScope } from './scopes.ts'
 import type { AccessSettings } from './settings.ts'
@@ -67,6 +75,7 @@ export class ServiceAccess implements Access {
   readonly #operator: CountedCaller
   readonly #keys: Verdicts<KeyCaller>
   readonly #sessions: Verdicts<CountedCaller>
+  readonly #prices: Prices
 
   constructor(options: ServiceAccessOptions) {
     const { settings, defaults, clock } = options
@@ -80,6 +89,7 @@ export class ServiceAccess implements Access {
     this.headers = isSecure ? { 'strict-transport-security': `max-age=${HSTS_SECONDS}` } : {}
     this.#keys = new Verdicts(clock)
     this.#sessions = new Verdicts(clock)
+    this.#prices = new Prices(options)
   }
 
   readonly enter: NonNullable<Access['enter']> = (headers) => {
@@ -106,12 +116,13 @@ export class ServiceAccess implements Access {
     request: AccessRequest,
     rule: AccessRule,
     units: number,
+    price?: Price,
   ): Admission | Promise<Admission> {
     const { settings, quotas } = this.#options
     const { remoteAddress } = request
     const counted = this.#quotasOf(caller, remoteAddress, rule)
     if (counted.length === 0) return admittedUncounted
-    const sold = this.#soldAs(request, rule, units)
+    const sold = this.#soldAs(request, rule, units, price)
     const begin = sold?.presented()
     if (begin) return this.#paid(begin, remoteAddress)
     const taken = quotas.take(counted, units)
@@ -141,17 +152,24 @@ export class ServiceAccess implements Access {
   }
 
   /** How the request is paid for; null where it is not sold. */
-  #soldAs({ headers, method, url, body }: AccessRequest, { payable, scope }: AccessRule, units: number) {
+  #soldAs(
+    { headers, method, url, body, remoteAddress }: AccessRequest,
+    { payable, scope }: AccessRule,
+    units: number,
+    price: Price | undefined,
+  ) {
     const payments = this.#sellerOf({ payable, scope })
     if (!payments || scope === null) return null
     const accept = headers['accept-payment']
     const wanted = { method, url, body, scope, units, accept: Array.isArray(accept) ? accept[0] : accept }
+    const priced = async () =>
+      price ? { ...wanted, atLeast: await this.#prices.of(wanted, remoteAddress, price) } : wanted
     return {
-      challenge: () => payments.challenge(wanted),
+      challenge: async () => payments.challenge(await priced()),
       /** Undefined where no payment came with it. @throws ApiError for two */
       presented: () => {
         const presented = payments.presentedIn(headers)
-        return presented && (() => payments.begin(presented, wanted))
+        return presented && (async () => payments.begin(presented, await priced()))
       },
     }
   }

@@ -1,5 +1,7 @@
 /** The API as the program serves it, over a chain that another process writes. */
 
+import { randomBytes } from 'node:crypto'
+import { http } from 'viem'
 import { fileDefaults } from '#api/access/settings.ts'
 import { listAddressActivitiesEndpoint } from '#api/routes/activities.ts'
 import { listBlocksEndpoint } from '#api/routes/blocks.ts'
@@ -15,6 +17,8 @@ import { listTransfersEndpoint } from '#api/routes/transfers.ts'
 import { createServer, listen } from '#api/server.ts'
 import type { Access } from '#http/request/access.ts'
 import { CursorKeys } from '#http/request/cursor.ts'
+import { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
+import { Payments } from '#payments/Payments.ts'
 import { attributionNames } from '#present/memo.ts'
 import { hash } from '#primitives.ts'
 import { openAccess } from '#program/parts/access/access.ts'
@@ -29,7 +33,7 @@ import { schemaOf } from '#store/sql.ts'
 import { silentLogger } from '#telemetry.ts'
 import { serve } from './server.ts'
 
-serve(async ({ databaseUrl, chainId: number, connectionsMax, isGuarded = false }) => {
+serve(async ({ databaseUrl, chainId: number, connectionsMax, isGuarded = false, isSelling = false }) => {
   const id = number
   const { clock } = systemRuntime()
   const { signal } = new AbortController()
@@ -67,7 +71,7 @@ serve(async ({ databaseUrl, chainId: number, connectionsMax, isGuarded = false }
     attributionNames: attributionNames([]),
     tokenNames: tokenNamesOf(chains, curatedTokens),
   }
-  const access = isGuarded ? await guard(postgres, clock, signal) : undefined
+  const access = isGuarded ? await guard(postgres, clock, isSelling, signal) : undefined
   const app = await createServer({
     ...(access && { access }),
     endpoints: [
@@ -98,7 +102,12 @@ serve(async ({ databaseUrl, chainId: number, connectionsMax, isGuarded = false }
 })
 
 /** Access as the program opens it, with quotas that nobody meets but by a key's own. */
-async function guard(postgres: Postgres, clock: Clock, signal: AbortSignal): Promise<Access> {
+async function guard(
+  postgres: Postgres,
+  clock: Clock,
+  isSelling: boolean,
+  signal: AbortSignal,
+): Promise<Access> {
   const secrets = await openSecrets(appDatabase(postgres), [])
   const settings = {
     ...fileDefaults,
@@ -111,8 +120,32 @@ async function guard(postgres: Postgres, clock: Clock, signal: AbortSignal): Pro
   } as const
   const { access, run } = await openAccess({
     ...{ settings, engines: { postgres }, secrets, clock, chains: new Map() },
-    ...{ quotas: openQuotas({ postgres }, clock), showsKey: false, payments: null },
+    ...{ quotas: openQuotas({ postgres }, clock), showsKey: false },
+    payments: isSelling ? openPayments(postgres, clock) : null,
   })
   void run(signal)
   return access
+}
+
+/** Reads are sold in two currencies. No node is asked for a challenge. */
+function openPayments(postgres: Postgres, clock: Clock): Payments {
+  const realm = 'bench.example'
+  const currencies = (['0', '1'] as const).map((last) => ({
+    address: `0x20c${'0'.repeat(36)}${last}` as const,
+    decimals: 6,
+  }))
+  const [{ address: currency } = { address: '0x' as const }] = currencies
+  const charges = new TempoCharges({
+    ...{ realm, keys: [randomBytes(32)], chainId: 4217, recipient: `0x${'ee'.repeat(20)}`, currency },
+    ...{ currencies: () => currencies, transport: http('http://127.0.0.1:9') },
+  })
+  const { prices } = fileDefaults
+  return new Payments({
+    app: appDatabase(postgres),
+    realm,
+    methods: [charges],
+    prices,
+    clock,
+    log: silentLogger,
+  })
 }

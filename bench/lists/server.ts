@@ -16,6 +16,8 @@ export interface Serving {
   readonly rivals: readonly Rival[]
   /** Whether the API has keys and quotas. */
   readonly isGuarded?: boolean
+  /** Whether it sells what goes beyond them, too. */
+  readonly isSelling?: boolean
 }
 
 /** One list of the rival: its statement, and how its rows are shown. */

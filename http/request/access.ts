@@ -184,17 +184,21 @@ export interface Access {
   assertLeft?(caller: Caller, request: AccessRequest, rule: AccessRule): void
   /**
    * Called once the request is known to be valid, so that nobody pays for a typing error. `units`:
-   * what it counts as.
+   * what it counts as. `price`: what it costs at least, where it is paid for.
    */
   admit(
     caller: Caller,
     request: AccessRequest,
     rule: AccessRule,
     units: number,
+    price?: Price,
   ): Promise<Admission> | Admission
   /** Called when an identified request was answered. */
   readonly answered?: (caller: Caller, rule: AccessRule, answered: Answered) => void
 }
+
+/** Dollars as decimal text; found out when it is needed. @throws what the request would fail with */
+export type Price = () => Promise<string>
 
 /** Takes units of what a party may ask for. @throws ApiError rate_limit_exceeded */
 export type Allowance = (party: string, units: number) => Promise<void>

@@ -96,6 +96,9 @@ export type KeepLiving = (found: readonly FoundEndpoint[]) => Promise<readonly F
 /** Endpoints that are asked whether they are there, so that what is left out is replaced. */
 const LIVE_MAX = 20
 
+/** The first ones, among which equals are told apart by when their sellers last answered. */
+const CONTENDERS_MAX = 2 * LIVE_MAX
+
 /** Live where that is asked for and `keepLiving` is given. */
 export async function search(
   app: AppDatabase,
@@ -116,8 +119,9 @@ export async function search(
   const ranked = [...all.filter(isPreferred), ...all.filter((one) => !isPreferred(one))]
   const found = slots.length === 0 ? ranked : confident(ranked, isPreferred)
   const isLive = keepLiving !== null && request.resolution === 'live'
-  const best = found.slice(0, isLive ? LIVE_MAX : limit)
-  const dates = await readDates(app, (withEvidence ? ranked : best).map(numberOf))
+  const contenders = found.slice(0, CONTENDERS_MAX)
+  const dates = await readDates(app, (withEvidence ? ranked : contenders).map(numberOf))
+  const best = freshFirst(contenders, dates, isPreferred).slice(0, isLive ? LIVE_MAX : limit)
   const listed = best.flatMap((one, index) => {
     const its = dates.get(numberOf(one))
     return its ? [present(one, its, index + 1)] : []
@@ -172,6 +176,25 @@ function byValue(a: Ranked, b: Ranked): number {
   const nameOf = ({ candidate, document }: Ranked) =>
     `${candidate.serviceId} ${document.method} ${document.path}`
   return nameOf(a) < nameOf(b) ? -1 : 1
+}
+
+/** Of equals those come first whose sellers told their price within a day. */
+function freshFirst(
+  found: readonly Ranked[],
+  dates: ReadonlyMap<number, CandidateDates>,
+  isPreferred: (one: Ranked) => boolean,
+): Ranked[] {
+  const placed = found.map((one, place) => ({
+    one,
+    place,
+    isPreferred: isPreferred(one),
+    isFresh: dates.get(numberOf(one))?.isFresh ?? false,
+  }))
+  placed.sort((a, b) => {
+    const areEqual = a.one.value === b.one.value && a.isPreferred === b.isPreferred
+    return (areEqual ? Number(b.isFresh) - Number(a.isFresh) : 0) || a.place - b.place
+  })
+  return placed.map(({ one }) => one)
 }
 
 /** What is preferred is compared with its own best: a better fallback takes nothing from it. */

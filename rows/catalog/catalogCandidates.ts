@@ -61,6 +61,8 @@ export interface CandidateDates {
   readonly catalogedAt: Date
   /** When its seller last answered as it is listed. */
   readonly verifiedAt: Date | null
+  /** Whether that was within a day. */
+  readonly isFresh: boolean
 }
 
 /** By number, without those that have left the catalog. */
@@ -75,6 +77,7 @@ export async function readDates(
       join.onRef('h.service_id', '=', 'p.service_id').onRef('h.endpoint_key', '=', 'p.endpoint_key'),
     )
     .select(['p.endpoint', 'e.cataloged_at as catalogedAt', 'h.verified_at as verifiedAt'])
+    .select(sql<boolean>`coalesce(h.verified_at > now() - interval '24 hours', false)`.as('isFresh'))
     .where(sql<boolean>`p.endpoint = ANY (${[...endpoints]}::bigint[])`)
     .execute()
   return new Map(rows.map(({ endpoint, ...dates }) => [endpoint, dates]))

@@ -1,6 +1,7 @@
 // Goal: what is asked for is found, by any door's one ranker, and nothing that describe does not
 // know.
 // Method: the 573 endpoints of test/data/catalog in a real Postgres, whose ctype is C.
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { evaluate } from '#orchestrator/search/evaluate.ts'
 import { openCatalog, shop, type TestCatalog } from './support/catalog.ts'
@@ -142,6 +143,21 @@ describe('what search says of a find', () => {
       expect(suggestedPlanNode !== undefined, path).toBe(requiredArguments.length === 0)
       expect(nextTool, path).toBe(suggestedPlanNode ? 'quote_plan' : 'describe_service')
     }
+  })
+
+  it('puts of equals first whose seller told its price within a day', async () => {
+    const own = await openCatalog()
+    const endpoints = [{ method: 'GET', path: '/run', description: 'Paints a fresco' }]
+    const same = (id: string) => shop(id, { name: 'Painter', description: '', endpoints })
+    const first = async () => (await own.search('fresco')).endpoints.map(({ serviceId }) => serviceId)
+    await own.importAs('painters', [same('aaa'), same('zzz')])
+    expect(await first()).toEqual(['aaa', 'zzz'])
+    const told = (ago: string) =>
+      sql`UPDATE app.catalog_health SET verified_at = now() - ${ago}::interval WHERE service_id = 'zzz'`
+    await told('23 hours').execute(own.app)
+    expect(await first()).toEqual(['zzz', 'aaa'])
+    await told('25 hours').execute(own.app)
+    expect(await first()).toEqual(['aaa', 'zzz'])
   })
 
   it('puts all that fits of a preferred service first, however well others fit', async () => {

@@ -13,6 +13,7 @@ import { readLastEventId } from '#http/stream/sse.ts'
 import { engines } from '#primitives.ts'
 import { SIGNATURES_MAX } from '#query/decoded/signature.ts'
 import { EXPORT_MS_MAX, EXPORT_ROWS_MAX, isExport, QUERY_MS_MAX, ROWS_MAX } from '#query/limits.ts'
+import { priceOf } from '#query/price.ts'
 import { SQL_BYTES_MAX, sqlExample } from '#query/text.ts'
 import { SIGNATURE_CHARACTERS_MAX, signatureExample } from '#transform/abi/signature.ts'
 import type { LiveRequest } from '../../live/hub.ts'
@@ -168,6 +169,7 @@ export const queryIndexerEndpoint = rawEndpoint({
     ),
   },
   units: ({ filters: { limit } }) => unitsOf(limit),
+  price: ({ filters, ...asking }, services: IndexerServices) => quotedPrice(filters, asking, services),
   answer: ({ filters, ...call }, services: IndexerServices) => {
     const { signature: signatures, timeout_ms: timeoutMs, ...asked } = filters
     return answerTo({ ...asked, signatures, timeoutMs }, 'query', call, services)
@@ -194,6 +196,11 @@ export const postIndexerQueryEndpoint = rawEndpoint({
   // Room for the escapes of a query of the full length.
   bodyBytesMax: 3 * SQL_BYTES_MAX,
   units: ({ body: { limit = ROWS_MAX } }) => unitsOf(limit),
+  price: ({ body, ...asking }, services: IndexerServices) => {
+    const { chainId: named, signature = [], engine = 'postgres', limit = ROWS_MAX, sql } = body
+    const chainId = bodyChain(named, services, asking.caller)
+    return quotedPrice({ sql, signature, engine, limit }, { ...asking, chainId }, services)
+  },
   answer: ({ body, ...call }, services: IndexerServices) => {
     const { chainId: named, signature: signatures = [], timeout_ms: timeoutMs, live = false, ...rest } = body
     const chainId = bodyChain(named, services, call.caller)
@@ -282,6 +289,24 @@ function timeoutOf(
       `expected 100 to ${QUERY_MS_MAX}; up to ${EXPORT_MS_MAX} with a limit above ${ROWS_MAX}`,
     )
   return asked ?? TIMEOUT_MS_DEFAULT
+}
+
+/** What `explain` says that the query costs, in dollars. @throws ApiError where it could not run */
+async function quotedPrice(
+  {
+    signature: signatures,
+    engine,
+    ...asked
+  }: Pick<SqlQuestion, 'sql' | 'engine' | 'limit'> & {
+    readonly signature: readonly string[]
+  },
+  { chainId, caller, signal }: Omit<Asking, 'headers'>,
+  services: IndexerServices,
+): Promise<string> {
+  const { blocks } = visibleBlocks({ engine, chainId }, services)
+  const request = { ...asked, chainId, signatures, timeoutMs: TIMEOUT_MS_DEFAULT, blocks, signal }
+  const { estimate } = await publicly(() => services.sql[engine].explain({ ...request, ...sharesOf(caller) }))
+  return priceOf(estimate)
 }
 
 const modes = new LiveModes()

@@ -1,0 +1,115 @@
+// Goal: a plan of the shipped sellers is bought call by call, and refund and books are exact.
+// Method: the sellers check real payments on a dev chain; wallet, engine and rows are the program’s own.
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Egress } from '#egress/egress.ts'
+import { DevRpc } from '#local/devchain/devRpc.ts'
+import { type DemoSellers, startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
+import { Jobs } from '#orchestrator/job/Jobs.ts'
+import { besideDevChain, parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
+import { Quotes } from '#orchestrator/quote/Quotes.ts'
+import { importShipped } from '#orchestrator/shipped.ts'
+import { readSpendsOf } from '#rows/jobs/spends.ts'
+import { readBalances } from '#rows/payments/ledger.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
+import { CommitBell } from '#store/ledger/commits.ts'
+import { silentLogger } from '#telemetry.ts'
+import { accountOf, balanceOf, PATH_USD } from '../../payments/support/shop.ts'
+import { openAppStore } from '../../support/appStore.ts'
+import { startTestDevChain } from '../../support/devchain.ts'
+import { endless } from '../support/demo.ts'
+import { openWallet } from '../support/wallet.ts'
+import { demoPlan } from './support/demoPlan.ts'
+import { payer, place } from './support/jobOrder.ts'
+import { token } from './support/scriptedSellers.ts'
+
+const { app } = await openAppStore()
+const runtime = systemRuntime()
+const { clock } = runtime
+const end = new AbortController()
+const [due, changed] = [new CommitBell(), new CommitBell()]
+let chain: Awaited<ReturnType<typeof startTestDevChain>>
+let demo: DemoSellers
+let running: Promise<void>
+beforeAll(async () => {
+  chain = await startTestDevChain(1337)
+  await new DevRpc(chain.rpcUrl).call('evm_setIntervalMining', 1)
+  demo = await startDemoSellers(chain)
+  await importShipped(app, { api: 'http://127.0.0.1:8080', demo: demo.origin })
+  const { spender } = await openWallet({ app, chain, account: accountOf(1), origins: [demo.origin] })
+  const egress = new Egress({ isLocalOrigin: (origin) => origin === demo.origin })
+  running = new Jobs({ app, buyer: spender, egress, due, changed, runtime, log: silentLogger }).run(
+    end.signal,
+  )
+})
+afterAll(async () => {
+  end.abort()
+  await running
+  await demo?.close()
+  await chain?.remove()
+})
+
+test('seven nodes in four stages', async () => {
+  const quotes = new Quotes({
+    ...{ app, clock, allowance: endless },
+    egress: new Egress({ isLocalOrigin: (origin) => origin === demo.origin }),
+    terms: besideDevChain(quoteTerms('1.1', parTokensDefault), chain.chainId),
+  })
+  const quote = await quotes.quote(demoPlan, 'somebody', end.signal)
+  const before = await balanceOf(chain.rpcUrl, PATH_USD, accountOf(1).address)
+  const amount = BigInt(quote.totalAmountUnits)
+  const jobId = await place(app, {
+    ...{
+      jobId: randomUUID(),
+      payer,
+      idempotencyKey: 'a-first-key',
+      plan: demoPlan,
+      quote,
+      nowMs: Date.now(),
+    },
+    charge: {
+      paymentId: `pay_${randomUUID()}`,
+      method: 'charge',
+      chainId: 1337,
+      token,
+      tokenDecimals: 6,
+      amount,
+    },
+  })
+  due.ring()
+  const read = () => app.selectFrom('app.jobs').selectAll().where('id', '=', jobId).executeTakeFirstOrThrow()
+  while ((await read()).ended_at === null) await changed.wait(clock, 500, end.signal)
+  const nodes = await app.selectFrom('app.job_nodes').selectAll().where('job_id', '=', jobId).execute()
+  const of = new Map(nodes.map((node) => [node.node_id, node]))
+  expect(Object.fromEntries([...of].map(([id, { state, error_code: code }]) => [id, code ?? state]))).toEqual(
+    {
+      ...{
+        paris: 'succeeded',
+        london: 'succeeded',
+        echo: 'succeeded',
+        report: 'succeeded',
+        summary: 'succeeded',
+      },
+      ...{ broken: 'seller_failed', after: 'dependency_failed' },
+    },
+  )
+  expect(JSON.parse(of.get('report')?.output ?? '').report).toContain('# Places')
+  expect(of.get('report')?.polls).toBe(2)
+  // What the chain says left the wallet is what the job says it cost, and each call was paid once.
+  const spent = before - (await balanceOf(chain.rpcUrl, PATH_USD, accountOf(1).address))
+  const spends = await readSpendsOf(app, jobId)
+  expect(spends.map(({ state }) => state)).toEqual(Array(6).fill('settled'))
+  expect(spends.reduce((sum, { amount: each }) => sum + each, 0n)).toBe(spent)
+  const job = await read()
+  expect(job.state).toBe('partially_succeeded')
+  expect(BigInt(job.committed_units ?? 0)).toBe((spent * 11n + 9n) / 10n)
+  const refund = await app
+    .selectFrom('app.payouts')
+    .select('amount')
+    .where('reference', '=', job.payment_id ?? '')
+    .executeTakeFirst()
+  expect(BigInt(refund?.amount ?? 0)).toBe(amount - BigInt(job.committed_units ?? 0))
+  const balances = await readBalances(app)
+  expect(balances.reduce((sum, each) => sum + each.amount, 0n)).toBe(0n)
+  expect(balances.find(({ account }) => account === 'cost:undelivered')?.amount).toBe(1_000n)
+})

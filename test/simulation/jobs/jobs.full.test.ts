@@ -1,0 +1,2 @@
+// jobs.test.ts in its whole breadth.
+import './jobs.test.ts'
