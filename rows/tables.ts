@@ -1,6 +1,7 @@
 /** Every table of the `app` schema: rows of the service itself, whatever chains it serves. */
 import { jobTables } from './schema/jobTables.ts'
 import { paymentTables } from './schema/paymentTables.ts'
+import { reviewTables } from './schema/reviewTables.ts'
 import { walletTables } from './schema/walletTables.ts'
 import { filled, given, maybe, type Rows, type Table } from './table.ts'
 
@@ -126,6 +127,7 @@ export const appTables = {
   ...paymentTables,
   ...jobTables,
   ...walletTables,
+  ...reviewTables,
   'app.rpc_filters': {
     id: given('text'),
     chain_id: given('bigint'),

@@ -5,16 +5,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { fileDefaults } from '#api/access/settings.ts'
-import { endpoints } from '#api/routes/index.ts'
 import { methodsOf } from '#api/rpc/methods.ts'
 import { sellers } from '#orchestrator/demo/sellers/index.ts'
-import { mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { tools } from '#orchestrator/mcp/tools.ts'
-import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
-import { jobReadEndpoints } from '#orchestrator/rest/jobs/index.ts'
 import manifest from '#package.json' with { type: 'json' }
 import { readConfig } from '#program/config.ts'
 import { alarmCodes } from '#program/parts/alarms/alarms.ts'
+import { endpoints } from '#program/parts/openParts.ts'
 import { chainTools } from '#program/parts/orchestrator/ownEndpoints.ts'
 import { settings } from '#program/settings/table.ts'
 import { EXPORT_ROWS_MAX, ROWS_MAX } from '#query/limits.ts'
@@ -250,9 +247,7 @@ describe('numbers', () => {
 })
 
 test('paths of the API that manuals name exist, and each operation stands in one', () => {
-  const paths = [...endpoints, ...orchestratorEndpoints, ...jobReadEndpoints, mcpEndpoint].map(({ path }) =>
-    formOf(path),
-  )
+  const paths = endpoints.map(({ path }) => formOf(path))
   const begins = (path: string, form: string) => path === form || path.startsWith(`${form}/`)
   const named = manuals.flatMap((file) =>
     quoted(read(file)).flatMap((text) =>

@@ -12,6 +12,16 @@ export interface PaymentSettings {
   readonly payouts: PayoutSettings | null
   /** Exact payments of x402 beside; null for none. */
   readonly x402: X402Settings | null
+  /** What reviews of jobs are rewarded with; null where they are not. */
+  readonly rewards: RewardSettings | null
+}
+
+export interface RewardSettings {
+  /** Share of what a job earned, as decimal text from 0 to 1. */
+  readonly share: string
+  /** Dollars owed in each currency within a day, to all and to one payer, as decimal text. */
+  readonly dollarsPerDay: string
+  readonly dollarsPerPayer: string
 }
 
 export interface PayoutSettings {
@@ -53,6 +63,8 @@ const coins = s.text({ pattern: '^\\d{1,9}(\\.\\d{1,18})?$', description: 'coins
 const CURRENCIES_MAX = 4
 /** Sent out in a day unless the file says more. */
 const DOLLARS_PER_DAY = '10'
+/** Owed as rewards in a day unless the file says more. */
+export const rewardDefaults: Omit<RewardSettings, 'share'> = { dollarsPerDay: '10', dollarsPerPayer: '1' }
 /** Some thousands of transfers on a rollup. */
 const FEES_PER_DAY = '0.01'
 
@@ -66,23 +78,32 @@ const x402File = s.object({
   feesPerDay: s.optional(coins),
 })
 
+const share = s.text({
+  pattern: '^(0(\\.\\d{1,6})?|1(\\.0{1,6})?)$',
+  description: 'a share from "0" to "1"',
+})
+
 export const paymentsFile = s.object({
   chainId,
   recipient: addressText,
   currencies: s.array(addressText, { minItems: 1, maxItems: CURRENCIES_MAX }),
   payouts: s.optional(s.object({ keyFile, dollarsPerDay: s.optional(dollars) })),
   x402: s.optional(x402File),
+  rewards: s.optional(
+    s.object({ share, dollarsPerDay: s.optional(dollars), dollarsPerPayer: s.optional(dollars) }),
+  ),
 })
 
 /** @throws SettingError naming `setting` and the field */
 export function paymentSettings(setting: string, file: s.Static<typeof paymentsFile>): PaymentSettings {
-  const { recipient, currencies, payouts, x402 } = file
+  const { recipient, currencies, payouts, x402, rewards } = file
   return {
     chainId: file.chainId,
     recipient: address(recipient),
     currencies: [...new Set(currencies.map(address))],
     payouts: payouts ? { dollarsPerDay: DOLLARS_PER_DAY, ...payouts } : null,
     x402: x402 ? x402Settings(setting, x402, recipient) : null,
+    rewards: rewards ? { ...rewardDefaults, ...rewards } : null,
   }
 }
 

@@ -7,7 +7,8 @@ import { messageOf } from '#errors.ts'
 import type { Endpoint } from '#http/endpoint.ts'
 import { type McpServices, mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
-import { jobReadEndpoints } from '#orchestrator/rest/jobs/index.ts'
+import type { ReviewServices } from '#orchestrator/rest/jobs/feedback.ts'
+import { jobReadEndpoints, reviewEndpoints } from '#orchestrator/rest/jobs/index.ts'
 import type { JobReadServices } from '#orchestrator/rest/jobs/readJob.ts'
 import type { Logger } from '#telemetry.ts'
 import { type AccessPart, openAccessPart } from './access/accessPart.ts'
@@ -19,16 +20,18 @@ import { openParityPart } from './parity/parityPart.ts'
 import type { Base, Part, Running } from './part.ts'
 import { openPaymentsPart, type PaymentsPart } from './payments/paymentsPart.ts'
 import { openQueryPart } from './query/queryPart.ts'
+import { openReviewsPart } from './reviews/reviewsPart.ts'
 import { openStatusPart } from './status/statusPart.ts'
 import { openWalletPart } from './wallet/walletPart.ts'
 import { openWebhooksPart } from './webhooks/webhooksPart.ts'
 
-export type Services = RouteServices & McpServices & JobReadServices
+export type Services = RouteServices & McpServices & JobReadServices & ReviewServices
 
 export const endpoints: readonly Endpoint<Services>[] = [
   ...apiEndpoints,
   ...orchestratorEndpoints,
   ...jobReadEndpoints,
+  ...reviewEndpoints,
   mcpEndpoint,
 ]
 
@@ -59,6 +62,7 @@ export async function openParts(base: Base): Promise<Parts> {
   const alarms = openAlarmsPart(base, { parity, webhooks, payments, wallet })
   const orchestrator = openOrchestratorPart(base)
   const jobs = openJobsPart(base, wallet)
+  const reviews = openReviewsPart(base)
   const chainData = openChainDataPart(base)
   const parts: readonly Part[] = [
     keys,
@@ -71,6 +75,7 @@ export async function openParts(base: Base): Promise<Parts> {
     alarms,
     orchestrator,
     jobs,
+    reviews,
     chainData,
   ]
   const notes = parts.flatMap((part) => part.notes ?? [])
@@ -83,6 +88,7 @@ export async function openParts(base: Base): Promise<Parts> {
       ...parity.services,
       ...orchestrator.services,
       ...jobs.services,
+      ...reviews.services,
       ...chainData.services,
       ...status.services,
     },

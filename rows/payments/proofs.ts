@@ -172,11 +172,13 @@ export async function countFindings(app: AppDatabase, chainId: number): Promise<
   return { ...payments, waiting }
 }
 
+/** A transaction of a session moves what many payments come to: no transfer is one of them. */
 const onChain = (app: AppDatabase, chainId: number) =>
   app
     .selectFrom('app.payments')
     .select(columns)
     .where('chain_id', '=', chainId)
+    .where('method', 'not like', '%/session')
     .where('tx_hash', 'is not', null)
 
 const hasTransaction = (payment: Payment): payment is Settled => payment.txHash !== null

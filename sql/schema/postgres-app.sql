@@ -304,6 +304,23 @@ COMMENT ON COLUMN app.job_nodes.due_at IS 'when something is to be done about it
 COMMENT ON COLUMN app.job_nodes.output IS 'JSON as it was answered; null once results are removed';
 COMMENT ON COLUMN app.job_nodes.output_digest IS 'SHA-256 of the output''s bytes';
 
+CREATE TABLE app.job_reviews (
+  job_id uuid NOT NULL,
+  digest bytea NOT NULL,
+  rating integer NOT NULL,
+  comment text,
+  unrewarded_reason text,
+  reviewed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT job_reviews_job_id_fkey FOREIGN KEY (job_id) REFERENCES app.jobs(id),
+  CONSTRAINT job_reviews_pkey PRIMARY KEY (job_id),
+  CONSTRAINT job_reviews_rating_check CHECK (((rating >= 1) AND (rating <= 5)))
+);
+CREATE INDEX job_reviews_unrewarded ON app.job_reviews USING btree (reviewed_at) WHERE (unrewarded_reason IS NOT NULL);
+COMMENT ON TABLE app.job_reviews IS 'what was said of a job as a whole, once';
+COMMENT ON COLUMN app.job_reviews.digest IS 'SHA-256 of the review''s canonical JSON: the same review again changes nothing';
+COMMENT ON COLUMN app.job_reviews.comment IS 'null where none was given, or where it was removed on request';
+COMMENT ON COLUMN app.job_reviews.unrewarded_reason IS 'why no reward is owed; null where a row of payouts is';
+
 CREATE TABLE app.jobs (
   id uuid NOT NULL,
   payer bytea NOT NULL,
@@ -405,6 +422,19 @@ CREATE TABLE app.migrations (
   applied_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT migrations_pkey PRIMARY KEY (scope, number)
 );
+
+CREATE TABLE app.node_reviews (
+  job_id uuid NOT NULL,
+  node_id text NOT NULL,
+  rating integer NOT NULL,
+  comment text,
+  tags text[] NOT NULL,
+  CONSTRAINT node_reviews_job_id_fkey FOREIGN KEY (job_id) REFERENCES app.job_reviews(job_id),
+  CONSTRAINT node_reviews_job_id_node_id_fkey FOREIGN KEY (job_id, node_id) REFERENCES app.job_nodes(job_id, node_id),
+  CONSTRAINT node_reviews_pkey PRIMARY KEY (job_id, node_id),
+  CONSTRAINT node_reviews_rating_check CHECK (((rating >= 1) AND (rating <= 5)))
+);
+COMMENT ON TABLE app.node_reviews IS 'what was said of single calls of a job';
 
 CREATE TABLE app.organizations (
   id text NOT NULL,

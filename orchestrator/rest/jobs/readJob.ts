@@ -22,10 +22,10 @@ export interface JobReadServices {
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-const jobIdParameter = p.described(p.text(36, UUID_V4), 'Id of the job: a UUID, version 4.')
+export const jobIdParameter = p.described(p.text(36, UUID_V4), 'Id of the job: a UUID, version 4.')
 
 /** An id in an address must not travel on. */
-const privately = { 'referrer-policy': 'no-referrer' }
+export const privately = { 'referrer-policy': 'no-referrer' }
 
 export const readJobEndpoint = rawEndpoint({
   path: '/v1/jobs/{jobId}',

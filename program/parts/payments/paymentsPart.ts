@@ -104,6 +104,7 @@ function devSettings(config: Config, { reachable }: Program): PaymentSettings | 
     currencies: devCurrencies,
     payouts: null,
     x402: null,
+    rewards: null,
   }
 }
 

@@ -1,0 +1,138 @@
+/** Reviews of jobs and their rewards: whoever knows a job's id may review it, and its payer is rewarded. */
+import { timingSafeEqual } from 'node:crypto'
+import { messageOf } from '#errors.ts'
+import { ApiError } from '#http/errors.ts'
+import { amountOf } from '#payments/price.ts'
+import type { AppDatabase } from '#rows/database.ts'
+import { readJob, readNodes } from '#rows/jobs/reads.ts'
+import {
+  findReview,
+  insertReview,
+  keepReason,
+  listUnrewarded,
+  type StoredReview,
+} from '#rows/jobs/reviews.ts'
+import { oweReward, readRewardFacts, rewardsOfDay } from '#rows/jobs/rewards.ts'
+import { findPayout } from '#rows/payments/payouts.ts'
+import { repeat } from '#runtime/repeat.ts'
+import type { Clock } from '#runtime/runtime.ts'
+import type { Logger } from '#telemetry.ts'
+import { digestOf, type GivenReview, readReview } from './review.ts'
+import { judge, passingReasons, type RewardReason, type RewardTerms } from './reward.ts'
+import { ineligible, type Reward, rewardOf } from './rewardResult.ts'
+
+export interface ReviewsOptions {
+  readonly app: AppDatabase
+  /** Null where rewards are off. */
+  readonly terms: RewardTerms | null
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** What became of a review that was given. */
+export interface TakenReview {
+  readonly outcome: 'stored' | 'known' | 'notReady'
+  readonly reward: Reward
+}
+
+/** Rewards whose cause against them may have passed. */
+const LOOK_MS = 60_000
+const LOOKED_MAX = 100
+/** Older reviews stay as they are. */
+const YOUNG_MS = 30 * 24 * 3_600_000
+
+export class Reviews {
+  readonly #options: ReviewsOptions
+
+  constructor(options: ReviewsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Stores the review, and owes its reward, in one transaction.
+   * @param place of the review in its request, such as `body`
+   * @throws ApiError job_not_found, body_invalid; idempotency_conflict for another review
+   */
+  async take(jobId: string, given: GivenReview, place: string): Promise<TakenReview> {
+    const { app } = this.#options
+    const job = await this.#jobOf(jobId)
+    const nodes = await readNodes(app, jobId)
+    const review = readReview(given, new Set(nodes.map(({ nodeId }) => nodeId)), place)
+    if (job.endedAt === null) return { outcome: 'notReady', reward: ineligible('job_not_ready') }
+    const digest = digestOf(review)
+    const isNew = await app.transaction().execute(async (transaction) => {
+      if (!(await insertReview(transaction, jobId, { ...review, digest }))) return false
+      await this.#reward(transaction, jobId)
+      return true
+    })
+    const stored = await findReview(app, jobId)
+    if (!stored || !timingSafeEqual(stored.digest, digest))
+      throw new ApiError('idempotency_conflict', 'This job has another review already.')
+    return { outcome: isNew ? 'stored' : 'known', reward: await this.#rewardOf(jobId, stored) }
+  }
+
+  /** @throws ApiError job_not_found */
+  async read(jobId: string): Promise<{ readonly review: StoredReview | null; readonly reward: Reward }> {
+    const job = await this.#jobOf(jobId)
+    if (job.endedAt === null) return { review: null, reward: ineligible('job_not_ready') }
+    const review = await findReview(this.#options.app, jobId)
+    return { review, reward: await this.#rewardOf(jobId, review) }
+  }
+
+  /** Looks again at rewards that may be owed by now, until aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options
+    const failed = (error: unknown) => {
+      log.warn({ problem: messageOf(error) }, 'rewards could not be looked at')
+      return LOOK_MS
+    }
+    await repeat({ clock, signal, failed }, async () => {
+      await this.reconsider()
+      return LOOK_MS
+    })
+  }
+
+  /** Once, for each review whose cause against a reward can pass. */
+  async reconsider(): Promise<void> {
+    const { app } = this.#options
+    for (const jobId of await listUnrewarded(app, passingReasons, YOUNG_MS, LOOKED_MAX))
+      await app.transaction().execute((transaction) => this.#reward(transaction, jobId))
+  }
+
+  async #jobOf(jobId: string) {
+    const job = await readJob(this.#options.app, jobId)
+    if (!job) throw new ApiError('job_not_found')
+    return job
+  }
+
+  /** Owes what the review earns, or keeps why not. */
+  async #reward(transaction: AppDatabase, jobId: string): Promise<void> {
+    const { terms, clock } = this.#options
+    const facts = await readRewardFacts(transaction, jobId)
+    if (!facts) throw new Error('a review is of no job')
+    const judged = judge(facts, terms)
+    if (judged.kind === 'ineligible' || !facts.charge || !terms)
+      return keepReason(transaction, jobId, judged.kind === 'ineligible' ? judged.reason : 'rewards_disabled')
+    const { payer, charge: token } = facts
+    const spent = await rewardsOfDay(transaction, token, payer)
+    const budget = (dollars: string) => amountOf(dollars, 1, token.decimals)
+    const isWithin =
+      spent.all + judged.amount <= budget(terms.dollarsPerDay) &&
+      spent.own + judged.amount <= budget(terms.dollarsPerPayer)
+    if (isWithin) await oweReward(transaction, jobId, { payer, token, amount: judged.amount }, clock.now())
+    await keepReason(transaction, jobId, isWithin ? null : ('budget_exhausted' satisfies RewardReason))
+  }
+
+  async #rewardOf(jobId: string, review: StoredReview | null): Promise<Reward> {
+    const { app } = this.#options
+    const [payout, job, facts] = await Promise.all([
+      findPayout(app, 'reward', jobId),
+      this.#jobOf(jobId),
+      readRewardFacts(app, jobId),
+    ])
+    return rewardOf(review, payout, {
+      currency: job.currency,
+      tokenDecimals: facts?.charge?.decimals ?? job.decimals,
+    })
+  }
+}

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest'
+import type { RewardFacts } from '#rows/jobs/rewards.ts'
+import { judge, passingReasons, type RewardReason, rewardReasons, rewardTransitions } from './reward.ts'
+
+const terms = { share: '0.25', dollarsPerDay: '10', dollarsPerPayer: '1' }
+const facts: RewardFacts = {
+  state: 'succeeded',
+  payer: `0x${'11'.repeat(20)}`,
+  charge: { chainId: 1, token: `0x${'22'.repeat(20)}`, decimals: 6 },
+  committedAmount: 1_050n,
+  paidUnits: 1_000n,
+  quoteDecimals: 6,
+  calledNodes: ['a', 'b'],
+  hasOutput: true,
+  ratedNodes: ['b', 'a'],
+  isPaidToPayer: false,
+  isRewardedBefore: false,
+}
+
+describe('the reward of a review', () => {
+  test('is the share of what the job earned, rounded down', () => {
+    expect(judge(facts, terms)).toEqual({ kind: 'eligible', amount: 12n })
+    expect(judge(facts, { ...terms, share: '1' })).toEqual({ kind: 'eligible', amount: 50n })
+  })
+
+  test('counts what calls cost in the token’s own unit, rounded up', () => {
+    const charge = { chainId: 1, token: '0x', decimals: 2 }
+    const coarse = { ...facts, charge, committedAmount: 105n, paidUnits: 1_000_001n }
+    expect(judge(coarse, { ...terms, share: '1' })).toEqual({ kind: 'eligible', amount: 4n })
+  })
+
+  test.each<[Partial<RewardFacts>, RewardReason]>([
+    [{ state: 'running' }, 'job_not_ready'],
+    [{ payer: `0x${'00'.repeat(20)}` }, 'payer_unknown'],
+    [{ charge: null }, 'insufficient_workflow_spend'],
+    [{ committedAmount: 1_000n }, 'insufficient_workflow_spend'],
+    [{ committedAmount: 999n }, 'insufficient_workflow_spend'],
+    [{ committedAmount: 1_003n }, 'insufficient_workflow_spend'],
+    [{ hasOutput: false }, 'job_not_delivered'],
+    [{ ratedNodes: ['a'] }, 'incomplete_review'],
+    [{ isPaidToPayer: true }, 'payer_is_provider'],
+    [{ isRewardedBefore: true }, 'already_rewarded'],
+  ])('is none where %o', (other, reason) => {
+    expect(judge({ ...facts, ...other }, terms)).toEqual({ kind: 'ineligible', reason })
+  })
+
+  test('is none where the operator gives none', () => {
+    expect(judge(facts, null)).toEqual({ kind: 'ineligible', reason: 'rewards_disabled' })
+  })
+})
+
+test('transitions are told for every status, and nothing follows what is paid', () => {
+  expect(rewardTransitions).toEqual({ ineligible: ['queued'], queued: ['paid'], paid: [] })
+  expect(rewardReasons).toEqual(expect.arrayContaining([...passingReasons]))
+})

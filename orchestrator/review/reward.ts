@@ -1,0 +1,93 @@
+/**
+ * Which reviews are rewarded, and with what: a share of what their own job earned, so that nobody
+ * gains by buying from himself.
+ */
+import type { RewardFacts } from '#rows/jobs/rewards.ts'
+import { rescaled } from '../pay/currencies.ts'
+
+export const rewardReasons = [
+  /** The job has not ended. */
+  'job_not_ready',
+  'not_reviewed',
+  /** The job earned too little for its share to be a unit of money. */
+  'insufficient_workflow_spend',
+  /** A node that was called has no rating. */
+  'incomplete_review',
+  /** No node has an output. */
+  'job_not_delivered',
+  'payer_unknown',
+  /** A seller of the job is paid to the payer's account. */
+  'payer_is_provider',
+  /** The job is part of a purchase that was rewarded. */
+  'already_rewarded',
+  /** The day's budget, or the payer's: tried again. */
+  'budget_exhausted',
+  /** Tried again once the operator gives rewards. */
+  'rewards_disabled',
+] as const
+export type RewardReason = (typeof rewardReasons)[number]
+
+export type RewardStatus = 'ineligible' | 'queued' | 'paid'
+
+/** What may become of a reward: only what is ineligible for a cause that can pass is looked at again. */
+export const rewardTransitions: Readonly<Record<RewardStatus, readonly RewardStatus[]>> = {
+  ineligible: ['queued'],
+  queued: ['paid'],
+  paid: [],
+}
+
+/** Causes that can pass while the review stays as it is. */
+export const passingReasons = [
+  'budget_exhausted',
+  'rewards_disabled',
+] as const satisfies readonly RewardReason[]
+
+/** What the operator gives. */
+export interface RewardTerms {
+  /** Share of what a job earned, as decimal text from 0 to 1. */
+  readonly share: string
+  /** Dollars a day, as decimal text. */
+  readonly dollarsPerDay: string
+  readonly dollarsPerPayer: string
+}
+
+export type Judged =
+  | { readonly kind: 'ineligible'; readonly reason: RewardReason }
+  /** Within the budget, which is not asked here. In the token's unit. */
+  | { readonly kind: 'eligible'; readonly amount: bigint }
+
+/** @param terms null where rewards are off */
+export function judge(facts: RewardFacts, terms: RewardTerms | null): Judged {
+  const reason = reasonAgainst(facts, terms)
+  if (reason || !terms) return { kind: 'ineligible', reason: reason ?? 'rewards_disabled' }
+  const amount = shareOf(marginOf(facts), terms.share)
+  return amount > 0n
+    ? { kind: 'eligible', amount }
+    : { kind: 'ineligible', reason: 'insufficient_workflow_spend' }
+}
+
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
+
+function reasonAgainst(facts: RewardFacts, terms: RewardTerms | null): RewardReason | null {
+  if (facts.state === 'queued' || facts.state === 'running') return 'job_not_ready'
+  if (facts.payer === ZERO_ADDRESS) return 'payer_unknown'
+  if (!facts.charge) return 'insufficient_workflow_spend'
+  if (!facts.hasOutput) return 'job_not_delivered'
+  if (!facts.calledNodes.every((id) => facts.ratedNodes.includes(id))) return 'incomplete_review'
+  if (facts.isPaidToPayer) return 'payer_is_provider'
+  if (facts.isRewardedBefore) return 'already_rewarded'
+  return terms ? null : 'rewards_disabled'
+}
+
+/** Charged, less what is refunded and what the calls cost; in the token's unit. */
+function marginOf({ charge, committedAmount, paidUnits, quoteDecimals }: RewardFacts): bigint {
+  if (!charge) return 0n
+  const cost = rescaled(paidUnits, quoteDecimals, charge.decimals)
+  return committedAmount > cost ? committedAmount - cost : 0n
+}
+
+/** Rounded down: never more than the share. */
+function shareOf(amount: bigint, share: string): bigint {
+  const [whole = '0', fraction = ''] = share.split('.')
+  return (amount * BigInt(`${whole}${fraction}`)) / 10n ** BigInt(fraction.length)
+}

@@ -1,0 +1,125 @@
+/** Reviews of jobs: one a job, for good. */
+import { type AppDatabase, fromNow } from '../database.ts'
+
+export interface NodeReview {
+  readonly nodeId: string
+  /** 1 to 5. */
+  readonly rating: number
+  readonly comment: string | null
+  readonly tags: readonly string[]
+}
+
+export interface Review {
+  /** 1 to 5. */
+  readonly rating: number
+  readonly comment: string | null
+  readonly tools: readonly NodeReview[]
+}
+
+export interface StoredReview extends Review {
+  /** SHA-256, by which the same review is known. */
+  readonly digest: Uint8Array
+  readonly reviewedAt: Date
+  /** Why no reward is owed; null where one is. */
+  readonly unrewardedReason: string | null
+}
+
+/** False where the job has a review already. */
+export async function insertReview(
+  transaction: AppDatabase,
+  jobId: string,
+  { rating, comment, tools, digest }: Review & { readonly digest: Uint8Array },
+): Promise<boolean> {
+  const inserted = await transaction
+    .insertInto('app.job_reviews')
+    .values({ job_id: jobId, digest, rating, comment })
+    .onConflict((conflict) => conflict.column('job_id').doNothing())
+    .returning('job_id')
+    .executeTakeFirst()
+  if (!inserted) return false
+  if (tools.length > 0)
+    await transaction
+      .insertInto('app.node_reviews')
+      .values(
+        tools.map(({ nodeId, tags, ...said }) => ({
+          job_id: jobId,
+          node_id: nodeId,
+          tags: [...tags],
+          ...said,
+        })),
+      )
+      .execute()
+  return true
+}
+
+/** Null where nothing was said. */
+export async function findReview(app: AppDatabase, jobId: string): Promise<StoredReview | null> {
+  const row = await app
+    .selectFrom('app.job_reviews')
+    .selectAll()
+    .where('job_id', '=', jobId)
+    .executeTakeFirst()
+  if (!row) return null
+  const tools = await app
+    .selectFrom('app.node_reviews')
+    .select(['node_id', 'rating', 'comment', 'tags'])
+    .where('job_id', '=', jobId)
+    .orderBy('node_id')
+    .execute()
+  return {
+    rating: row.rating,
+    comment: row.comment,
+    tools: tools.map(({ node_id: nodeId, ...said }) => ({ nodeId, ...said })),
+    digest: row.digest,
+    reviewedAt: row.reviewed_at,
+    unrewardedReason: row.unrewarded_reason,
+  }
+}
+
+/** @param reason null once a reward is owed */
+export async function keepReason(
+  transaction: AppDatabase,
+  jobId: string,
+  reason: string | null,
+): Promise<void> {
+  await transaction
+    .updateTable('app.job_reviews')
+    .set({ unrewarded_reason: reason })
+    .where('job_id', '=', jobId)
+    .execute()
+}
+
+/** Jobs whose review has one of the reasons, the longest first. */
+export async function listUnrewarded(
+  app: AppDatabase,
+  reasons: readonly string[],
+  youngerThanMs: number,
+  limit: number,
+): Promise<readonly string[]> {
+  const rows = await app
+    .selectFrom('app.job_reviews')
+    .select('job_id')
+    .where('unrewarded_reason', 'in', reasons)
+    .where('reviewed_at', '>', fromNow(-youngerThanMs))
+    .orderBy('reviewed_at')
+    .limit(limit)
+    .execute()
+  return rows.map(({ job_id }) => job_id)
+}
+
+/** Takes words out on request; ratings and tags stay. False for a job without a review. */
+export async function removeComments(app: AppDatabase, jobId: string): Promise<boolean> {
+  return app.transaction().execute(async (transaction) => {
+    await transaction
+      .updateTable('app.node_reviews')
+      .set({ comment: null })
+      .where('job_id', '=', jobId)
+      .execute()
+    const { numUpdatedRows } = await transaction
+      .updateTable('app.job_reviews')
+      .set({ comment: null })
+      .where('job_id', '=', jobId)
+      .executeTakeFirst()
+    return numUpdatedRows === 1n
+  })
+}

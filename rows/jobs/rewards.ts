@@ -1,0 +1,162 @@
+/** What rewards of reviews go by, and the money they are. */
+import { sql } from 'kysely'
+import { toBytes, toHex } from '#store/sql.ts'
+import { type AppDatabase, fromNow } from '../database.ts'
+import { addEntries } from '../payments/ledger.ts'
+import { queuePayout } from '../payments/payouts.ts'
+import { readPaidUnits } from './books.ts'
+import { type JobState, jobStateOf } from './states.ts'
+
+/** A token and how many of its units make one. */
+export interface RewardToken {
+  readonly chainId: number
+  /** Lowercase address. */
+  readonly token: string
+  readonly decimals: number
+}
+
+export interface RewardFacts {
+  readonly state: JobState
+  /** Lowercase address. */
+  readonly payer: string
+  /** Null for a job that cost nothing. */
+  readonly charge: RewardToken | null
+  /** What was charged and is not refunded, in the token's unit. */
+  readonly committedAmount: bigint
+  /** What its calls cost, in the unit of quotes; null decimals are the token's. */
+  readonly paidUnits: bigint
+  readonly quoteDecimals: number
+  /** Nodes that were called for this job. */
+  readonly calledNodes: readonly string[]
+  readonly hasOutput: boolean
+  readonly ratedNodes: readonly string[]
+  /** One of its sellers is paid to the payer's account. */
+  readonly isPaidToPayer: boolean
+  /** The job that it goes on with, or another that does, was rewarded. */
+  readonly isRewardedBefore: boolean
+}
+
+/** Null for an id that no job has. */
+export async function readRewardFacts(app: AppDatabase, jobId: string): Promise<RewardFacts | null> {
+  const job = await app
+    .selectFrom('app.jobs')
+    .select([
+      'state',
+      'payer',
+      'chain_id',
+      'token',
+      'token_decimals',
+      'committed_amount',
+      'decimals',
+      'retry_of',
+    ])
+    .where('id', '=', jobId)
+    .executeTakeFirst()
+  if (!job) return null
+  const nodes = await app
+    .selectFrom('app.job_nodes')
+    .select(['node_id', 'state', 'attempt', 'is_carried'])
+    .where('job_id', '=', jobId)
+    .execute()
+  const rated = await app
+    .selectFrom('app.node_reviews')
+    .select('node_id')
+    .where('job_id', '=', jobId)
+    .execute()
+  const { chain_id: chainId, token, token_decimals: decimals } = job
+  return {
+    state: jobStateOf(job.state),
+    payer: toHex(job.payer),
+    charge:
+      chainId === null || !token || decimals === null ? null : { chainId, token: toHex(token), decimals },
+    committedAmount: BigInt(job.committed_amount ?? 0),
+    paidUnits: await readPaidUnits(app, jobId),
+    quoteDecimals: job.decimals,
+    calledNodes: nodes.filter(({ attempt }) => attempt > 0).map(({ node_id }) => node_id),
+    hasOutput: nodes.some(({ state, is_carried }) => state === 'succeeded' && !is_carried),
+    ratedNodes: rated.map(({ node_id }) => node_id),
+    isPaidToPayer: await isPaidTo(app, jobId, job.payer),
+    isRewardedBefore: await isRewarded(app, jobId, job.retry_of),
+  }
+}
+
+async function isPaidTo(app: AppDatabase, jobId: string, payer: Buffer): Promise<boolean> {
+  const found = await app
+    .selectFrom('app.spends')
+    .select('id')
+    .where('job_id', '=', jobId)
+    .where('recipient', '=', payer)
+    .limit(1)
+    .executeTakeFirst()
+  return found !== undefined
+}
+
+/** A chain of retries is one purchase. */
+async function isRewarded(app: AppDatabase, jobId: string, retryOf: string | null): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`
+    WITH RECURSIVE earlier AS (
+      SELECT ${retryOf}::uuid AS id
+      UNION SELECT j.retry_of FROM app.jobs j JOIN earlier e ON j.id = e.id WHERE j.retry_of IS NOT NULL
+    ), later AS (
+      SELECT ${jobId}::uuid AS id
+      UNION SELECT j.id FROM app.jobs j JOIN later l ON j.retry_of = l.id
+    )
+    SELECT EXISTS (
+      SELECT 1 FROM app.payouts p
+      WHERE p.kind = 'reward' AND p.reference IN (
+        SELECT id::text FROM earlier WHERE id IS NOT NULL UNION SELECT id::text FROM later WHERE id <> ${jobId}::uuid)
+    ) AS found`.execute(app)
+  return rows[0]?.found ?? false
+}
+
+/** Those who owe stand in a line. Any constant does, as long as it is ours alone. */
+const REWARD_LOCK = 7_414_214_219
+const DAY_MS = 24 * 3_600_000
+
+/**
+ * What was owed as rewards within a day, to all and to the payer, in the token's unit. Locks out
+ * others that ask until the transaction ends.
+ */
+export async function rewardsOfDay(
+  transaction: AppDatabase,
+  { chainId, token }: RewardToken,
+  payer: string,
+): Promise<{ readonly all: bigint; readonly own: bigint }> {
+  await sql`SELECT pg_advisory_xact_lock(${REWARD_LOCK})`.execute(transaction)
+  const { all, own } = await transaction
+    .selectFrom('app.payouts')
+    .select([
+      sql<string>`coalesce(sum(amount), 0)`.as('all'),
+      sql<string>`coalesce(sum(amount) FILTER (WHERE recipient = ${toBytes(payer)}), 0)`.as('own'),
+    ])
+    .where('kind', '=', 'reward')
+    .where('chain_id', '=', chainId)
+    .where('currency', '=', Buffer.from(toBytes(token)))
+    .where('queued_at', '>', fromNow(-DAY_MS))
+    .executeTakeFirstOrThrow()
+  return { all: BigInt(all), own: BigInt(own) }
+}
+
+/** Owes the reward from now on, out of what the job earned. False where it is owed already. */
+export async function oweReward(
+  transaction: AppDatabase,
+  jobId: string,
+  {
+    payer,
+    token: { chainId, token: currency },
+    amount,
+  }: {
+    readonly payer: string
+    readonly token: RewardToken
+    readonly amount: bigint
+  },
+  nowMs: number,
+): Promise<boolean> {
+  const owed = { kind: 'reward', reference: jobId, chainId, currency, amount, to: payer } as const
+  if (!(await queuePayout(transaction, owed, nowMs))) return false
+  await addEntries(transaction, `reward:${jobId}`, [
+    { account: 'revenue:jobs', chainId, currency, amount: -amount },
+    { account: 'rewards', chainId, currency, amount },
+  ])
+  return true
+}
