@@ -253,10 +253,11 @@ function failure(codes: readonly ErrorCode[], errorFields: Json): Json {
 
 const paymentChallenge: Json = {
   description:
-    'Payment is needed. Protocol-native: read WWW-Authenticate, pay, repeat with Authorization: Payment.',
+    'Payment is needed. Protocol-native: read WWW-Authenticate, pay, repeat with Authorization: Payment; or by x402, PAYMENT-REQUIRED and PAYMENT-SIGNATURE.',
   headers: {
     ...{ 'svc-request-id': { $ref: '#/components/headers/svc-request-id' } },
     'WWW-Authenticate': { schema: { type: 'string' }, description: 'The payment challenge.' },
+    'PAYMENT-REQUIRED': { schema: { type: 'string' }, description: 'The same by x402, where it is taken.' },
   },
 }
 

@@ -178,7 +178,7 @@ function byValue(a: Ranked, b: Ranked): number {
   return nameOf(a) < nameOf(b) ? -1 : 1
 }
 
-/** Of equals those come first whose sellers told their price within a day. */
+/** Among equals, those come first whose sellers told their price within a day. */
 function freshFirst(
   found: readonly Ranked[],
   dates: ReadonlyMap<number, CandidateDates>,

@@ -1,7 +1,7 @@
 /** The chain data of this program, as a service that costs nothing. */
 const address = { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' }
 /** Takes back what a service of its own maker has before others: it is no better for being here. */
-const priority = 0.2
+const PRIORITY = 0.2
 const limit = { type: 'integer', minimum: 1, maximum: 100 }
 
 /** At the origin where the program is reached. */
@@ -17,7 +17,7 @@ export const chainData = (origin: string): object => ({
   endpoints: [
     {
       method: 'GET',
-      priority,
+      priority: PRIORITY,
       path: '/v1/transfers',
       description: 'Token transfers with memos, the newest first; of one account where `address` is given.',
       aliases: ['payments of an account', 'token transfers'],
@@ -28,7 +28,7 @@ export const chainData = (origin: string): object => ({
     },
     {
       method: 'GET',
-      priority,
+      priority: PRIORITY,
       path: '/v1/blocks/:block',
       description: 'A block by number, hash, time or tag such as `latest`.',
       aliases: ['latest block'],
@@ -36,7 +36,7 @@ export const chainData = (origin: string): object => ({
     },
     {
       method: 'GET',
-      priority,
+      priority: PRIORITY,
       path: '/v1/addresses/:address/balances',
       description: 'Token balances of an account, now or as of any block.',
       aliases: ['account balance', 'wallet balance'],
@@ -44,7 +44,7 @@ export const chainData = (origin: string): object => ({
     },
     {
       method: 'POST',
-      priority,
+      priority: PRIORITY,
       path: '/v1/indexer/query',
       description: 'SQL over blocks, transactions, logs and analytics tables of a chain.',
       aliases: ['query blockchain with SQL'],

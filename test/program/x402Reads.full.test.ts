@@ -1,0 +1,60 @@
+// Goal: a service that is set up for x402 sells reads to the protocol's own client, with a key of ours.
+// Method: the program on its dev chain, a second chain beside it, @x402/fetch as it is.
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  DOLLAR,
+  lower,
+  SECOND_CHAIN,
+  type SecondChain,
+  startSecondChain,
+  x402Payer,
+} from '../payments/support/secondChain.ts'
+import { accountOf, PATH_USD } from '../payments/support/shop.ts'
+import { blockIndexed, freshDataDir, type RunningMillrace, startMillrace } from './support/millrace.ts'
+
+const dataDir = freshDataDir()
+const recipient = lower(accountOf(90).address)
+let chain: SecondChain
+let program: RunningMillrace
+beforeAll(async () => {
+  chain = await startSecondChain()
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-access-'))
+  const keyFile = join(folder, 'fees.key')
+  writeFileSync(keyFile, await chain.feePayer(), { mode: 0o600 })
+  const x402 = { chainId: SECOND_CHAIN, rpcUrl: chain.rpcUrl, asset: DOLLAR, keyFile }
+  const payments = { chainId: 1337, recipient, currencies: [PATH_USD], x402 }
+  const accessFile = join(folder, 'access.json')
+  writeFileSync(accessFile, JSON.stringify({ quotas: { address: 1 }, payments }))
+  program = await startMillrace({ DATA_DIR: dataDir.path, ACCESS: 'guarded', ACCESS_FILE: accessFile })
+  await blockIndexed(program, 1)
+})
+afterAll(async () => {
+  await program?.stop()
+  await chain?.stop()
+  dataDir.remove()
+})
+
+test('reads beyond the quota are paid for on the second chain', async () => {
+  const payer = await chain.payer()
+  const { fetch: pay } = x402Payer(payer)
+  const answers: Response[] = []
+  for (const list of ['blocks', 'transfers', 'transactions', 'blocks'])
+    answers.push(await pay(`${program.origin}/v1/${list}?limit=5`))
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  const paid = answers.filter(({ headers }) => headers.has('payment-response')).length
+  // A minute may have turned meanwhile, and the quota with it.
+  expect(paid).toBeGreaterThanOrEqual(2)
+  expect(await chain.balanceOf(recipient)).toBe(500n * BigInt(paid))
+})
+
+test('documents and status tell of it', async () => {
+  const { paths } = JSON.parse(await (await fetch(`${program.origin}/openapi.json`)).text())
+  expect(paths['/v1/blocks'].get['x-payment-info'].offers).toContainEqual(
+    expect.objectContaining({ intent: 'exact', method: 'x402', currency: DOLLAR, amount: '500' }),
+  )
+  const { notes } = JSON.parse(await (await fetch(`${program.origin}/status`)).text())
+  expect(notes).toContain(`x402 payments for them go to ${recipient} on chain ${SECOND_CHAIN}`)
+})
