@@ -192,9 +192,11 @@ async function ask(
     },
     ...(body && { body: JSON.stringify(body) }),
   })
-  const said = (await response.json()) as { error?: { code: string } }
+  const said = method === 'HEAD' ? {} : ((await response.json()) as { error?: { code: string } })
   return [response.status, said.error?.code ?? 'answered']
 }
+
+const withoutBody = new Set(['GET', 'HEAD'])
 
 /** The least role of an operation for people; `person`: everybody who signed in. */
 const neededRole: Readonly<Record<string, 'person' | 'member' | 'admin' | 'owner'>> = {
@@ -311,8 +313,10 @@ describe('every operation of the document', () => {
         // accessMatrix.test.ts asks them as every kind of caller too.
         if (caller !== 'none' && !isFull) continue
         const unknown = `${path.replaceAll(/\{\w+\}/g, 'x')}?nonsense=1`
-        const told = await ask(caller, operation, unknown, method === 'GET' ? undefined : {})
-        expect(told, title).toEqual(promised(operation, caller))
+        const told = await ask(caller, operation, unknown, withoutBody.has(method) ? undefined : {})
+        // An answer to HEAD has no body that would name a code.
+        const parts = method === 'HEAD' ? 1 : 2
+        expect(told.slice(0, parts), title).toEqual(promised(operation, caller).slice(0, parts))
         continue
       }
       const orgId = isPerson(caller) ? await makeOrg() : org.id
