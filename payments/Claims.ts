@@ -103,9 +103,10 @@ export class Claims {
       if (found.state === 'failed') return found
       const taken = await takePayment(app, found.id, HOLD_MS)
       if (taken) return taken
-      // Unless another has just taken it, nothing is left to take.
-      const isFree = !found.isHeld && !(await find())?.isHeld
-      if (found.state === 'settled' && isFree) throw new ApiError('payment_used')
+      // Nothing is left to take, unless another has it or had it in between.
+      const now = await find()
+      const isUntouched = !found.isHeld && !now?.isHeld && now?.attempt === found.attempt
+      if (found.state === 'settled' && isUntouched) throw new ApiError('payment_used')
       if (!(await held.released(found.identity))) break
     }
     throw settlementPending()
