@@ -17,6 +17,7 @@ import type { OffersOf, OutgoingPost } from '#http/document/openapi.ts'
 import { addReference } from '#http/document/reference.ts'
 import { BODY_BYTES_MAX_DEFAULT, type Endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
+import { addManagement } from '#http/management.ts'
 import { type Access, openAccess } from '#http/request/access.ts'
 import { type ConnectionLimits, limitConnections } from '#http/request/connectionShares.ts'
 import type { CursorKeys } from '#http/request/cursor.ts'
@@ -105,6 +106,7 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
     reply.headers({ 'svc-request-id': request.id, ...headersFor(headers, access), ...access.headers })
     done(refusal(request) ?? access.enter?.(headers))
   })
+  addManagement(app, access, deadlines)
   app.addHook('onSend', (request, reply, payload, done) => {
     if (shutdown.aborted) reply.header('connection', 'close')
     done(null, tagged(request, reply, payload))

@@ -189,10 +189,13 @@ async function answerOf<Services>(
   return read()
 }
 
-function challenge({ headers, contentType, body }: Challenged, reply: FastifyReply): 'challenged' {
+export function challenge(
+  { status = 402, headers, contentType, body }: Challenged,
+  reply: FastifyReply,
+): 'challenged' {
   reply.headers(headers)
   withoutQuota(reply)
-  reply.code(402).header('cache-control', 'no-store').type(contentType).send(body)
+  reply.code(status).header('cache-control', 'no-store').type(contentType).send(body)
   return 'challenged'
 }
 

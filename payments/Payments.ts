@@ -6,7 +6,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { messageOf } from '#errors.ts'
 import { ApiError } from '#http/errors.ts'
-import type { Admission, Challenged, RequestPayment } from '#http/request/access.ts'
+import type { Admission, Challenged, Managed, RequestPayment } from '#http/request/access.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import {
   type Alongside,
@@ -29,7 +29,14 @@ import { Claims, HOLD_MS, settlementPending } from './Claims.ts'
 import { challengeOf } from './challengeOf.ts'
 import { HeldPayments } from './HeldPayments.ts'
 import { mppPaymentIn } from './methods/mpp.ts'
-import { type Outcome, type PaymentMethod, PaymentRefusedError, type Price } from './methods/PaymentMethod.ts'
+import {
+  type Managed as ManagedByMethod,
+  type ManagingRequest,
+  type Outcome,
+  type PaymentMethod,
+  PaymentRefusedError,
+  type Price,
+} from './methods/PaymentMethod.ts'
 import { amountOf } from './price.ts'
 import { type PaidRequest, requestDigest } from './requestDigest.ts'
 
@@ -133,17 +140,40 @@ export class Payments {
     return found[0]
   }
 
-  /** Writes no row. */
-  async challenge(wanted: Wanted, problem?: Readonly<Record<string, unknown>> | null): Promise<Challenged> {
+  /**
+   * Writes no row. HEAD has nothing to sell: there a payer proves who it is.
+   * @param refused a payment that was not accepted
+   */
+  async challenge(
+    wanted: Wanted,
+    problem?: Readonly<Record<string, unknown>> | null,
+    refused?: PresentedPayment,
+  ): Promise<Challenged> {
     const price = this.#askedFor(wanted)
-    const accepted = acceptedOf(this.#options.methods, wanted.accept)
-    const challenges = await Promise.all(accepted.map((method) => method.challenge(price, wanted.url)))
+    const { methods } = this.#options
+    const identity = methods.find(({ identify }) => identify)
+    const proof = wanted.method === 'HEAD' ? await identity?.identify?.(wanted.url) : null
+    if (proof) return challengeOf([proof]) ?? nothingOffered()
+    const accepted = acceptedOf(methods, wanted.accept)
+    const challenges = await Promise.all(
+      accepted.map((method) =>
+        method.challenge(price, wanted.url, refused?.method === method ? refused.credential : undefined),
+      ),
+    )
     const challenged = challengeOf(
       challenges.filter((challenge) => challenge !== null),
       problem,
     )
-    if (!challenged) throw new ApiError('payment_required')
-    return challenged
+    return challenged ?? nothingOffered()
+  }
+
+  /** What a request asks of a method alone; undefined where it asks for an answer. */
+  managed(request: ManagingRequest): (() => Promise<Managed>) | undefined {
+    for (const method of this.#options.methods) {
+      const manage = method.managedBy?.(request)
+      if (manage) return () => manage().then((done) => (done.kind === 'managed' ? done : refusalOf(done)))
+    }
+    return undefined
   }
 
   /**
@@ -155,8 +185,10 @@ export class Payments {
     const price = this.#askedFor(wanted)
     const terms = { requestDigest: price.digest, scope: wanted.scope, method: method.name }
     const claims = new Claims({ app, held: this.#held, terms })
-    const paying = (payment: Payment, checked: CheckedPayment = payment) =>
-      this.#paid({ method, credential, wanted, price, payment, checked })
+    const paying = (payment: Payment, checked: CheckedPayment = payment) => {
+      const paid = this.#paid({ method, credential, wanted, price, payment, checked })
+      return method.settlesFirst?.(credential) ? settledFirst(paid) : paid
+    }
     const identity = method.identityOf(credential)
     const known = identity && (await claims.reopen(identity))
     if (known === 'failed') return this.challenge(wanted)
@@ -167,7 +199,7 @@ export class Payments {
       return claimed === 'failed' ? await this.challenge(wanted) : paying(claimed, checked)
     } catch (error) {
       if (!(error instanceof PaymentRefusedError)) throw error
-      return this.challenge(wanted, error.problem)
+      return this.challenge(wanted, error.problem, { method, credential })
     }
   }
 
@@ -230,7 +262,7 @@ export class Payments {
     return { digest, ...asked, description: `${units} of ${scope}`, meta }
   }
 
-  #paid(paying: Paying): Admission {
+  #paid(paying: Paying): Paid {
     const { app } = this.#options
     const { payment, wanted, method } = paying
     const settled = (receipt: string) =>
@@ -283,3 +315,22 @@ export class Payments {
     if (outcome.kind === 'failed') await failPayment(app, payment)
   }
 }
+
+type Paid = Extract<Admission, { kind: 'paid' }>
+
+/** Money that is there already is taken before anything is done for it. @throws ApiError */
+async function settledFirst(paid: Paid): Promise<Admission> {
+  const taken = await paid.payment.settle()
+  if (taken.kind === 'challenged') return taken
+  return { kind: 'paid', payment: { ...paid.payment, settle: async () => taken } }
+}
+
+const nothingOffered = (): never => {
+  throw new ApiError('payment_required')
+}
+
+/** The method's refusal as an answer, with a challenge to repeat it by where there is one. */
+const refusalOf = ({ challenge, problem }: Extract<ManagedByMethod, { kind: 'refused' }>): Challenged =>
+  challengeOf(challenge ? [challenge] : [withoutOffer], problem) ?? nothingOffered()
+
+const withoutOffer = { headers: {}, body: '', contentType: 'application/problem+json' }

@@ -133,10 +133,22 @@ export type Admission =
 /** A protocol-native 402: not the error envelope. */
 export interface Challenged {
   readonly kind: 'challenged'
+  /** 410: what should have paid is gone. Default: 402. */
+  readonly status?: 402 | 410
   readonly headers: Readonly<Record<string, string | string[]>>
   readonly body: string
   readonly contentType: string
 }
+
+/** A request that may be for the way of payment alone. */
+export interface ManagingRequest extends Pick<AccessRequest, 'headers' | 'remoteAddress' | 'method' | 'url'> {
+  readonly hasBody: boolean
+}
+
+/** What became of one: `managed` is 204. */
+export type Managed =
+  | { readonly kind: 'managed'; readonly headers: Readonly<Record<string, string>> }
+  | Challenged
 
 /** The payment of one request. */
 export interface RequestPayment {
@@ -193,6 +205,8 @@ export interface Access {
     units: number,
     price?: Price,
   ): Promise<Admission> | Admission
+  /** Answers a request that is for the way of payment alone, whatever its path; undefined for others. */
+  readonly manage?: (request: ManagingRequest) => Promise<Managed> | undefined
   /** Called when an identified request was answered. */
   readonly answered?: (caller: Caller, rule: AccessRule, answered: Answered) => void
 }

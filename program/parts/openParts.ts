@@ -78,7 +78,7 @@ export async function openParts(base: Base): Promise<Parts> {
     reviews,
     chainData,
   ]
-  const notes = parts.flatMap((part) => part.notes ?? [])
+  const notes = () => parts.flatMap((part) => part.notes ?? [])
   const status = openStatusPart(base, { alarms, parity, webhooks }, notes)
   return {
     services: {

@@ -229,14 +229,24 @@ export async function settlePayment(
 
 const entriesOf = ({
   scope,
+  method,
+  identity,
   payer,
   chainId,
   currency,
   amount,
-}: Pick<Payment, 'scope' | 'payer' | 'chainId' | 'currency' | 'amount'>): readonly Entry[] => [
-  { account: `payer:${payer}`, chainId, currency, amount: -amount },
+}: Payment): readonly Entry[] => [
+  {
+    // A channel pays out later: until then the payer has paid nothing.
+    account: method === CHANNEL_METHOD ? channelAccountOf(identity) : `payer:${payer}`,
+    ...{ chainId, currency, amount: -amount },
+  },
   { account: `revenue:${scope}`, chainId, currency, amount },
 ]
+
+/** The method whose payments are taken from a channel: its id begins the identity. */
+export const CHANNEL_METHOD = 'tempo/session'
+const channelAccountOf = (identity: string) => `channel:${identity.split(':')[0]}`
 
 /** It surely did not settle. */
 export async function failPayment(app: AppDatabase, held: HeldPayment): Promise<void> {

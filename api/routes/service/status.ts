@@ -206,6 +206,7 @@ const statusSchema = s.named('Status', {
         'payment_reversed',
         'payment_differs',
         'settlement_unknown',
+        'channels_unsettled',
         'payouts_waiting',
         'wallet_low',
         'spend_unknown',

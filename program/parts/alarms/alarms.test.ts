@@ -26,6 +26,7 @@ const well: Watched = {
   relay: { problem: null },
   webhooks: [{ stream: 'blocks', problem: null }],
   payments: { reversed: 0, differing: 0, unknown: 0, waiting: 0 },
+  channels: null,
 }
 
 test('a chain that is well raises nothing', () => {

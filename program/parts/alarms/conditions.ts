@@ -152,6 +152,11 @@ export const conditions = [
       ),
   }),
   defineCondition({
+    code: 'channels_unsettled',
+    passesMs: 0,
+    find: ({ channels }) => (channels === null ? null : { problem: channels }),
+  }),
+  defineCondition({
     code: 'payouts_waiting',
     passesMs: 0,
     find: ({ payments }) =>

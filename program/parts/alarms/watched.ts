@@ -40,6 +40,8 @@ export interface Watched extends WatchedChain {
   readonly webhooks: readonly StreamProblem[]
   /** Payments on the chain that an operator should look at; null where none are taken on it. */
   readonly payments: Findings | null
+  /** Why payment channels cannot be settled, or null. */
+  readonly channels: string | null
 }
 
 export interface StreamProblem {

@@ -3,6 +3,8 @@ import { fallback, http } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import type { PaymentSettings } from '#api/access/paymentSettings.ts'
 import { SettingError } from '#errors.ts'
+import { channelTransport } from '#local/devchain/channels/channelTransport.ts'
+import { DevRpc } from '#local/devchain/devRpc.ts'
 import { Prover, type ProverOptions } from '#payments/books/Prover.ts'
 import { Uncollected } from '#payments/books/Uncollected.ts'
 import { askOf } from '#payments/chain/lookFor.ts'
@@ -16,6 +18,7 @@ import type { Config } from '../../config.ts'
 import type { Program } from '../../program.ts'
 import type { Base, Part } from '../part.ts'
 import { openPayouts } from './openPayouts.ts'
+import { openSponsor } from './openSponsor.ts'
 import { devPayeeKey } from './payee.ts'
 import { openX402 } from './x402.ts'
 
@@ -24,6 +27,8 @@ export interface PaymentsPart extends Part {
   readonly payments: Payments | null
   /** What an operator should look at; null for a chain that no payments are taken on. */
   readonly findingsOf: (chainId: number) => Findings | null
+  /** Why payment channels on the chain cannot be settled; null where they can. */
+  readonly channelProblemOf: (chainId: number) => string | null
 }
 
 /** A service that asks no more than a name of its payers has this one. */
@@ -41,25 +46,32 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const settings = mode === 'guarded' ? (config.access.payments ?? devSettings(config, program)) : null
   if (!settings) {
     const why = mode === 'guarded' ? 'ACCESS_FILE names no payee' : 'access is open'
-    return { payments: null, findingsOf: () => null, services: {}, notes: [`reads are not sold: ${why}`] }
+    const notes = [`reads are not sold: ${why}`]
+    return { payments: null, findingsOf: () => null, channelProblemOf: () => null, services: {}, notes }
   }
   const { chainId, recipient, currencies } = settings
   const urls = urlsOf(chainId, program)
-  const transport = transportTo(urls)
+  const transport = transportTo(urls, isDev(chainId, program))
   const [currency] = currencies
   if (!currency) throw new SettingError('ACCESS_FILE', 'payments.currencies: names none')
   const offers = new Offers({ chainId, currencies, transport })
   const realm = publicUrl?.host ?? REALM_DEFAULT
-  const keys = await secrets.follow('payments', (found) => charges.use(found))
+  const sponsored = openSponsor(base, settings, { offers, transport })
+  const keys = await secrets.follow('payments', (found) => {
+    charges.use(found)
+    sessions?.use(found)
+  })
+  const selling = { realm, keys, chainId, recipient, currency }
   const charges = new TempoCharges({
-    ...{ realm, keys, chainId, recipient, transport, currency },
-    currencies: offers.current,
+    ...{ ...selling, transport, currencies: offers.current },
+    sponsoring: sponsored?.sponsoring ?? null,
   })
   const app = appDatabase(program.engines.postgres)
   const { clock } = runtime
   const origin = publicUrl?.origin ?? `http://${REALM_DEFAULT}`
   const x402 = settings.x402 && openX402(settings.x402, { app, egress, origin, clock })
-  const methods = [charges, ...(x402 ? [x402.method] : [])]
+  const sessions = sponsored?.sessionsOf(selling)
+  const methods = [charges, ...(sessions ? [sessions] : []), ...(x402 ? [x402.method] : [])]
   const checked = [offers, ...(x402 ? [x402.offer] : [])]
   await Promise.all(checked.map((one) => one.check()))
   const payments = new Payments({ app, ...{ realm, methods, prices, clock, log } })
@@ -67,14 +79,21 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const uncollected = new Uncollected({ app, scopes: Object.keys(prices), clock, log })
   const checks = checked.map((one) => ({ run: (signal: AbortSignal) => recheck(one, clock, signal) }))
   const prover = openProver(base, chainId, urls, (payment) => payments.outcome(payment))
-  const selling = `reads beyond the quota are sold on chain ${chainId} to ${recipient}`
+  const sold = `reads beyond the quota are sold on chain ${chainId} to ${recipient}`
+  const running = [payments, uncollected, prover, payouts, sponsored, ...checks]
   return {
     payments,
     findingsOf: (id) => (id === chainId ? prover.findings : null),
     services: {},
-    notes: [selling, ...(x402?.notes ?? []), ...notes, ...checked.flatMap(({ problems }) => problems)],
-    run: ({ answered }) =>
-      Promise.all([payments, uncollected, prover, payouts, ...checks].map((part) => part?.run(answered))),
+    channelProblemOf: (id) => (id === chainId ? (sponsored?.watch.problem ?? null) : null),
+    get notes() {
+      const problems = checked.flatMap((one) => one.problems)
+      const unsponsored =
+        'sessions are not offered, and payers pay their own fees: payments.sponsor names no key'
+      const ofSessions = sponsored?.channelOffers.problems ?? [unsponsored]
+      return [sold, ...(x402?.notes ?? []), ...notes, ...problems, ...ofSessions]
+    },
+    run: ({ answered }) => Promise.all(running.map((part) => part?.run(answered))),
   }
 }
 
@@ -103,6 +122,7 @@ function devSettings(config: Config, { reachable }: Program): PaymentSettings | 
     recipient: `0x${recipient.slice(2).toLowerCase()}`,
     currencies: devCurrencies,
     payouts: null,
+    sponsor: null,
     x402: null,
     rewards: null,
   }
@@ -120,9 +140,12 @@ function urlsOf(chainId: number, { reachable }: Program): readonly string[] {
   return urls.filter((url) => url.startsWith('http'))
 }
 
-const transportTo = (urls: readonly string[]) =>
+const isDev = (chainId: number, { reachable }: Program): boolean =>
+  reachable.some((chain) => chain.chainId === chainId && chain.devChain !== null)
+
+const transportTo = (urls: readonly string[], isDevChain: boolean) =>
   // What was sent may have arrived: the same transaction is not another payment.
   fallback(
-    urls.map((url) => http(url)),
+    urls.map((url) => (isDevChain ? channelTransport(new DevRpc(url)) : http(url))),
     { retryCount: 0 },
   )
