@@ -91,13 +91,17 @@ describe('chain data for agents', () => {
   it('is listed behind the tools of services, by the endpoints’ own parameters', async () => {
     expect(client.getServerVersion()).toEqual({ name: 'millrace', version: '1.2.3' })
     const { tools } = await client.listTools()
-    expect(tools.slice(3).map(({ name }) => name)).toEqual(['query_chain', 'list_transfers', 'list_balances'])
-    expect(tools.slice(3).map(({ inputSchema }) => inputSchema.required ?? [])).toEqual([
+    expect(tools.slice(-3).map(({ name }) => name)).toEqual([
+      'query_chain',
+      'list_transfers',
+      'list_balances',
+    ])
+    expect(tools.slice(-3).map(({ inputSchema }) => inputSchema.required ?? [])).toEqual([
       ['sql'],
       [],
       ['address'],
     ])
-    for (const { annotations } of tools.slice(3))
+    for (const { annotations } of tools.slice(-3))
       expect(annotations).toMatchObject({ readOnlyHint: true, openWorldHint: false })
   })
 
