@@ -79,6 +79,14 @@ describe('a read past the quota', () => {
     expect([shop.reads.count, (await listPayments(app, 100)).length]).toEqual([0, before])
   })
 
+  test('is offered to each who asks at once by a challenge of its own', async () => {
+    const answers = await Promise.all(Array.from({ length: 40 }, () => fetch(`${shop.origin}/read`)))
+    const ids = answers.flatMap(({ headers }) =>
+      [...(headers.get('www-authenticate') ?? '').matchAll(/Payment id="([^"]+)"/g)].map(([, id]) => id),
+    )
+    expect([ids.length, new Set(ids).size]).toEqual([80, 80])
+  })
+
   test('is paid by exactly its price, with a receipt and entries', async () => {
     const before = await received()
     const answer = await pay().fetch(`${shop.origin}/read`)

@@ -2,6 +2,7 @@
  * Charges in tokens of a Tempo chain, by the Payment scheme of HTTP. The protocol is the library's:
  * here stand what is asked for, and what a look at the chain says of a transaction that was sent.
  */
+import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Credential, Errors, type Receipt } from 'mppx'
 import { Mppx, tempo } from 'mppx/server'
@@ -50,6 +51,8 @@ interface Asked {
   readonly amount: bigint
 }
 
+const SALT_BYTES = 9
+
 export class TempoCharges implements PaymentMethod {
   readonly name = 'tempo/charge'
   readonly identityOf = mppIdentityOf
@@ -82,8 +85,10 @@ export class TempoCharges implements PaymentMethod {
   async challenge(price: Price, url: string): Promise<Challenge | null> {
     const [seller] = this.#sellers
     if (!seller) throw new TypeError('a seller has a key')
+    // Without salt two payers who ask for the same at once would have one challenge, good for one of them.
+    const salt = randomBytes(SALT_BYTES).toString('base64url')
     const offers = this.#amountsOf(price).map(
-      (asked) => ['tempo/charge', this.#termsOf(price, asked)] as const,
+      (asked) => ['tempo/charge', this.#termsOf(price, asked, salt)] as const,
     )
     if (offers.length === 0) return null
     const headers = { accept: 'application/json' }
@@ -110,7 +115,7 @@ export class TempoCharges implements PaymentMethod {
     const credential = mppCredentialIn(text)
     const asked = this.#askedIn(credential, price)
     const validation = await this.#withSeller((seller) =>
-      seller.validateCredential(credential, this.#bindingOf(price, asked)),
+      seller.validateCredential(credential, this.#bindingOf(price, asked, text)),
     ).catch(refused)
     const details: unknown = validation.details
     const serialized = isRecord(details) ? details['serializedTransaction'] : undefined
@@ -141,7 +146,7 @@ export class TempoCharges implements PaymentMethod {
       const credential = mppCredentialIn(text)
       const asked = this.#askedIn(credential, price)
       const receipt = await this.#withSeller((seller) =>
-        seller.broadcastCredential(credential, this.#bindingOf(price, asked)),
+        seller.broadcastCredential(credential, this.#bindingOf(price, asked, text)),
       )
       return { kind: 'settled', receipt: serializeReceipt(receipt), txHash }
     } catch {
@@ -197,7 +202,7 @@ export class TempoCharges implements PaymentMethod {
     return asked
   }
 
-  #termsOf({ digest, description, meta }: Price, { currency, amount }: Asked) {
+  #termsOf({ digest, description, meta }: Price, { currency, amount }: Asked, salt: string | undefined) {
     const { chainId, recipient } = this.#options
     return {
       amount: decimalOf(amount, currency.decimals),
@@ -206,13 +211,17 @@ export class TempoCharges implements PaymentMethod {
       chainId,
       recipient,
       description,
-      meta: { ...meta, request: Buffer.from(digest).toString('base64url') },
+      meta: {
+        ...(salt !== undefined && { salt }),
+        ...meta,
+        request: Buffer.from(digest).toString('base64url'),
+      },
       supportedModes: ['pull'] satisfies ['pull'],
     }
   }
 
-  #bindingOf(price: Price, asked: Asked) {
-    const { meta, description: _, ...request } = this.#termsOf(price, asked)
+  #bindingOf(price: Price, asked: Asked, text: string) {
+    const { meta, description: _, ...request } = this.#termsOf(price, asked, mppMetaIn(text)['salt'])
     return { request, meta, realm: this.#options.realm }
   }
 
