@@ -50,6 +50,12 @@ const unshown = new Set([
   // What they are sent is a plan or a message: test/orchestrator.
   'POST /v1/quote: its body has no example',
   'POST /mcp: its body has no example',
+  // Jobs are paid for, and known to those alone: test/program/paidJobs.full.test.ts.
+  'POST /v1/jobs: its body has no example',
+  'POST /v1/jobs/{jobId}/feedback: its body has no example',
+  'GET /v1/jobs/{jobId}: no value of a path parameter was found',
+  'GET /v1/jobs/{jobId}/events: no value of a path parameter was found',
+  'GET /v1/jobs/{jobId}/feedback: no value of a path parameter was found',
   // A young chain has few of them.
   'GET /v1/addresses/{address}/activities: the list has one page only',
   'GET /v1/exchange/pairs: the list has one page only',

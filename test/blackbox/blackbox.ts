@@ -8,7 +8,7 @@ import { checkRpc, isRpc } from './checks/rpc.ts'
 import { checkService } from './checks/service.ts'
 import { checkStream } from './checks/stream.ts'
 import { checkTransport } from './checks/transport.ts'
-import { ask, openDeployment } from './deployment.ts'
+import { ask, openDeployment, send } from './deployment.ts'
 import { Samples } from './samples.ts'
 import { Trial } from './trial.ts'
 
@@ -70,10 +70,24 @@ export async function runBlackbox(origin: string, options: BlackboxOptions = {})
       await attempt(operation.title, 'people only', (trial) => checkPeopleOnly(trial, operation))
       continue
     }
+    if (asksForProof(operation)) {
+      await attempt(operation.title, 'payment', (trial) => checkChallenge(trial, operation))
+      continue
+    }
     for (const { name, run } of checks.filter(({ applies }) => applies(operation)))
       await attempt(operation.title, name, (trial) => run(trial, operation))
   }
   return results
+}
+
+/** Those who ask have to prove an account of a payer: the protocol's own answer, and no envelope. */
+const asksForProof = ({ method, path }: Operation): boolean => path === '/v1/jobs' && method !== 'POST'
+
+async function checkChallenge(trial: Trial, { title, method, path }: Operation): Promise<void> {
+  const { status, headers } = await send(trial.deployment, path, { method })
+  trial.expect(status === 402, `${title} answers ${status}`)
+  trial.expect(/^Payment /.test(headers.get('www-authenticate') ?? ''), `${title} says not how to pay`)
+  trial.expect(headers.get('cache-control') === 'no-store', `${title} may be kept`)
 }
 
 /** A key cannot sign in: the document says that only a session opens the operation. */
