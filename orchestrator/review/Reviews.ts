@@ -4,7 +4,7 @@ import { messageOf } from '#errors.ts'
 import { ApiError } from '#http/errors.ts'
 import { amountOf } from '#payments/price.ts'
 import type { AppDatabase } from '#rows/database.ts'
-import { readJob, readNodes } from '#rows/jobs/reads.ts'
+import { type ReadJob, readJob, readNodes } from '#rows/jobs/reads.ts'
 import {
   findReview,
   insertReview,
@@ -68,7 +68,7 @@ export class Reviews {
     const stored = await findReview(app, jobId)
     if (!stored || !timingSafeEqual(stored.digest, digest))
       throw new ApiError('idempotency_conflict', 'This job has another review already.')
-    return { outcome: isNew ? 'stored' : 'known', reward: await this.#rewardOf(jobId, stored) }
+    return { outcome: isNew ? 'stored' : 'known', reward: await this.#rewardOf(job, stored) }
   }
 
   /** @throws ApiError job_not_found */
@@ -76,7 +76,7 @@ export class Reviews {
     const job = await this.#jobOf(jobId)
     if (job.endedAt === null) return { review: null, reward: ineligible('job_not_ready') }
     const review = await findReview(this.#options.app, jobId)
-    return { review, reward: await this.#rewardOf(jobId, review) }
+    return { review, reward: await this.#rewardOf(job, review) }
   }
 
   /** Looks again at rewards that may be owed by now, until aborted. */
@@ -99,7 +99,7 @@ export class Reviews {
       await app.transaction().execute((transaction) => this.#reward(transaction, jobId))
   }
 
-  async #jobOf(jobId: string) {
+  async #jobOf(jobId: string): Promise<ReadJob> {
     const job = await readJob(this.#options.app, jobId)
     if (!job) throw new ApiError('job_not_found')
     return job
@@ -123,16 +123,9 @@ export class Reviews {
     await keepReason(transaction, jobId, isWithin ? null : ('budget_exhausted' satisfies RewardReason))
   }
 
-  async #rewardOf(jobId: string, review: StoredReview | null): Promise<Reward> {
-    const { app } = this.#options
-    const [payout, job, facts] = await Promise.all([
-      findPayout(app, 'reward', jobId),
-      this.#jobOf(jobId),
-      readRewardFacts(app, jobId),
-    ])
-    return rewardOf(review, payout, {
-      currency: job.currency,
-      tokenDecimals: facts?.charge?.decimals ?? job.decimals,
-    })
+  async #rewardOf(job: ReadJob, review: StoredReview | null): Promise<Reward> {
+    const { jobId, currency, decimals, tokenDecimals } = job
+    const payout = review && (await findPayout(this.#options.app, 'reward', jobId))
+    return rewardOf(review, payout, { currency, tokenDecimals: tokenDecimals ?? decimals })
   }
 }

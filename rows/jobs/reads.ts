@@ -15,6 +15,8 @@ export interface ReadJob {
   readonly paymentMethod: string | null
   readonly currency: string
   readonly decimals: number
+  /** Those of the token it was paid in; null for what cost nothing. */
+  readonly tokenDecimals: number | null
   readonly costMultiplier: string
   readonly chargedUnits: bigint
   /** Null before the end. */
@@ -30,6 +32,7 @@ export async function readJob(app: AppDatabase, jobId: string): Promise<ReadJob 
     .selectFrom('app.jobs')
     .select(['id', 'state', 'plan_hash', 'payer', 'payment_id', 'payment_method', 'currency', 'decimals'])
     .select(['cost_multiplier', 'charged_units', 'committed_units', 'created_at', 'ended_at'])
+    .select('token_decimals')
     .select(sql<boolean>`results_removed_at IS NOT NULL`.as('is_removed'))
     .where('id', '=', jobId)
     .executeTakeFirst()
@@ -43,6 +46,7 @@ export async function readJob(app: AppDatabase, jobId: string): Promise<ReadJob 
     paymentMethod: row.payment_method,
     currency: row.currency,
     decimals: row.decimals,
+    tokenDecimals: row.token_decimals,
     costMultiplier: row.cost_multiplier,
     chargedUnits: BigInt(row.charged_units),
     committedUnits: row.committed_units === null ? null : BigInt(row.committed_units),
