@@ -1,21 +1,25 @@
 // Goal: books, payments and the indexed transfers agree to the unit, and whoever changes one unit of
-// them is found; what was paid for nothing goes back to its payer, once.
+// them is found; what was paid for nothing goes back to its payer,
+// once, and not again where the database was restored.
 // Method: reads paid on a dev chain whose final blocks are indexed beside it.
+import { sql } from 'kysely'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { auditBooks } from '#payments/books/audit.ts'
+import { checkBooks } from '#payments/books/checkBooks.ts'
 import { Prover } from '#payments/books/Prover.ts'
 import { Uncollected } from '#payments/books/Uncollected.ts'
 import { PayoutChain } from '#payments/payouts/PayoutChain.ts'
 import { Payouts } from '#payments/payouts/Payouts.ts'
+import { settleByHand } from '#payments/payouts/paidElsewhere.ts'
 import { type AppDatabase, appDatabase } from '#rows/database.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
 import { listLiabilities, queueRefund } from '#rows/payments/liabilities.ts'
+import { resume } from '#rows/payments/pauses.ts'
 import { listPayments } from '#rows/payments/payments.ts'
 import { findPayout } from '#rows/payments/payouts.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
-import { reorg } from '../support/devchain.ts'
 import { type IndexedDevChain, startIndexedDevChain } from './support/indexed.ts'
 import { accountOf, balanceOf, keyOf, openShop, PATH_USD, PRICE, payer, type Shop } from './support/shop.ts'
 
@@ -32,7 +36,8 @@ beforeAll(async () => {
 })
 afterAll(() => chain?.close())
 beforeEach(async () => {
-  await app.deleteFrom('app.payments').execute()
+  for (const table of ['app.payments', 'app.payout_transactions', 'app.payouts'] as const)
+    await app.deleteFrom(table).execute()
   await app.deleteFrom('app.ledger_entries').execute()
   recipient = lower(accountOf(payees++).address)
   shop = await openShop({ app, rpcUrl: chain.rpcUrl, chainId, recipient })
@@ -123,24 +128,21 @@ describe('the audit finds one unit', () => {
 
   test('of a payment and both of its entries', async () => {
     const id = await first()
-    await app
-      .updateTable('app.payments')
-      .set({ amount: PRICE - 1n })
-      .where('id', '=', id)
-      .execute()
-    for (const [sign, account] of [
-      [1n, 'revenue:%'],
-      [-1n, 'payer:%'],
-    ] as const)
-      await app
-        .updateTable('app.ledger_entries')
-        .set({ amount: sign * (PRICE - 1n) })
-        .where('transaction_id', '=', id)
-        .where('account', 'like', account)
+    // Both sides at once: the ledger takes only what sums to 0 at the end of a transaction.
+    await app.transaction().execute(async (transaction) => {
+      await transaction
+        .updateTable('app.payments')
+        .set({ amount: PRICE - 1n })
+        .where('id', '=', id)
         .execute()
-        // The two sides are balanced at the end of one transaction only.
-        .catch(() => {})
-    expect(await audit()).toMatchObject({ isRight: false, differing: [{ payment: id }] })
+      await sql`UPDATE app.ledger_entries SET amount = sign(amount) * ${PRICE - 1n}::numeric WHERE transaction_id = ${id}`.execute(
+        transaction,
+      )
+    })
+    expect(await audit()).toMatchObject({
+      ...{ isRight: false, unbalanced: [], differing: [{ payment: id }] },
+      revenue: [{ ledger: 2n * PRICE - 1n, payments: 2n * PRICE - 1n }],
+    })
   })
 
   test('of the ledger, where its trigger was off', async () => {
@@ -168,6 +170,31 @@ describe('the audit finds one unit', () => {
   })
 })
 
+/** Can pay for the fee of a refund. */
+let rich = accountOf(7)
+async function sellAsRich(index: number) {
+  rich = accountOf(index)
+  await shop.close()
+  shop = await openShop({ app, rpcUrl: chain.rpcUrl, chainId, recipient: lower(rich.address) })
+}
+
+/** One turn of what is owed; what became of a refund. */
+async function payOut(paymentId: string) {
+  const payouts = new Payouts({
+    ...{ app, budgetOf: () => 1_000n, runtime: systemRuntime(), log: silentLogger },
+    chain: new PayoutChain({
+      ...{ chainId, account: privateKeyToAccount(keyOf(rich)), nodes: [chain.node], clock },
+      feeTokens: [PATH_USD],
+    }),
+  })
+  await app
+    .updateTable('app.payouts')
+    .set({ held_until: new Date(0) })
+    .execute()
+  await payouts.turn()
+  return (await findPayout(app, 'refund', paymentId))?.state
+}
+
 describe('an answer that was never collected', () => {
   const uncollected = () => new Uncollected({ app, scopes: ['data:read'], clock, log: silentLogger })
   const age = (hours: number) =>
@@ -181,10 +208,7 @@ describe('an answer that was never collected', () => {
       .execute()
 
   test('is owed a day later, opens no more, and is refunded once, to its payer alone', async () => {
-    // One that can pay for the fee of a refund.
-    const rich = accountOf(7)
-    await shop.close()
-    shop = await openShop({ app, rpcUrl: chain.rpcUrl, chainId, recipient: lower(rich.address) })
+    await sellAsRich(7)
     const client = payerOf(5)
     const credential = await client.createCredential(await client.rawFetch(`${shop.origin}/read`))
     const send = () => fetch(`${shop.origin}/read`, { headers: { authorization: credential } })
@@ -204,37 +228,77 @@ describe('an answer that was never collected', () => {
     expect(asked.toSorted()).toEqual(['queued', 'queued before', 'queued before'])
 
     const before = await balanceOf(chain.rpcUrl, PATH_USD, accountOf(5).address)
-    const payouts = new Payouts({
-      ...{ app, budgetOf: () => 1_000n, runtime: systemRuntime(), log: silentLogger },
-      chain: new PayoutChain({
-        ...{ chainId, account: privateKeyToAccount(keyOf(rich)), nodes: [chain.node], clock },
-        feeTokens: [PATH_USD],
-      }),
-    })
-    await expect
-      .poll(async () => {
-        await app
-          .updateTable('app.payouts')
-          .set({ held_until: new Date(0) })
-          .execute()
-        await payouts.turn()
-        return (await findPayout(app, 'refund', id))?.state
-      })
-      .toBe('paid')
+    await expect.poll(() => payOut(id)).toBe('paid')
     expect((await balanceOf(chain.rpcUrl, PATH_USD, accountOf(5).address)) - before).toBe(PRICE)
     expect([await balance('refunds'), await balance(`payer:${lower(accountOf(5).address)}`)]).toEqual([
       0n,
       0n,
     ])
     expect(await listLiabilities(app, 10)).toMatchObject([{ refund: 'paid' }])
+
+    await final()
+    const check = () => checkBooks(app, [reads()])
+    expect(await check()).toMatchObject({ isRight: true, missent: [] })
+    const payout = (await findPayout(app, 'refund', id))?.id
+    await sql`UPDATE app.ledger_entries SET amount = amount + sign(amount)
+      WHERE transaction_id = ${payout} AND account IN ('costs:fees', 'chain')`.execute(app)
+    expect(await check()).toMatchObject({
+      ...{ isRight: false, differences: [], unbalanced: [] },
+      missent: [{ id: payout }],
+    })
+  })
+})
+
+describe('a database that was restored', () => {
+  /** As of a moment when the refund was owed. */
+  async function restore(id: string) {
+    await app.deleteFrom('app.ledger_entries').where('transaction_id', '=', id).execute()
+    await app.deleteFrom('app.payout_transactions').where('payout_id', '=', id).execute()
+    const owed = { state: 'queued', attempt: 0, paid_at: null, block_number: null }
+    await app.updateTable('app.payouts').set(owed).where('id', '=', id).execute()
+    await app.updateTable('app.histories').set({ history: 'another/00000001' }).execute()
+  }
+
+  test('pays nothing before the operator has settled what the chain knows', async () => {
+    await sellAsRich(8)
+    await pay(6)
+    const payment = (await rows())[0]?.id ?? ''
+    await app
+      .updateTable('app.payments')
+      .set({ answered_at: null, settled_at: new Date(0) })
+      .execute()
+    await new Uncollected({ app, scopes: ['data:read'], clock, log: silentLogger }).owe()
+    await queueRefund(app, payment, Date.now())
+    await expect.poll(() => payOut(payment)).toBe('paid')
+    const paid = await findPayout(app, 'refund', payment)
+    const [id, txHash] = [paid?.id ?? '', paid?.transaction?.txHash ?? '']
+    const received = () => balanceOf(chain.rpcUrl, PATH_USD, accountOf(6).address)
+    const before = await received()
+    await restore(id)
+
+    for (const _ of [1, 2, 3]) expect(await payOut(payment)).toBe('queued')
+    expect(await findPayout(app, 'refund', payment)).toMatchObject({
+      problem: expect.stringMatching(/restored/),
+    })
+    await final()
+    const check = () => checkBooks(app, [reads()])
+    expect(await check()).toMatchObject({
+      ...{ isRight: false, differences: [], paidUnknown: [{ id, txHash }] },
+      left: [{ account: lower(rich.address), count: 1, amount: PRICE }],
+    })
+    expect(await settleByHand(app, [chain.node], { id, txHash, chainId })).toBeNull()
+    expect(await check()).toMatchObject({ isRight: true, paidUnknown: [], left: [], missent: [] })
+    await resume(app, 'payouts')
+    expect(await payOut(payment)).toBe('paid')
+    await final()
+    expect((await received()) - before).toBe(0n)
   })
 })
 
 // The last: payers live by another clock than the chain from here on.
 describe('a settlement that was mined', () => {
   test('and taken back by the chain is taken out of the books', async () => {
-    await pay()
-    await reorg(chain.rpcUrl, 3)
+    await chain.takeBack(pay)
     await chain.passTime()
     await chain.catchUp()
     // Nodes are asked a minute later: the index may have been late.

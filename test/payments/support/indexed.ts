@@ -7,7 +7,7 @@ import { type Ask, askOf } from '#payments/chain/lookFor.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { type ChainStore, decode, openChainStore } from '../../store/support/chainStore.ts'
-import { startTestDevChain } from '../../support/devchain.ts'
+import { reorg, startTestDevChain } from '../../support/devchain.ts'
 
 export interface IndexedDevChain {
   readonly chainId: number
@@ -19,6 +19,8 @@ export interface IndexedDevChain {
   catchUp(): Promise<void>
   /** As many blocks as make final what was mined before. */
   makeFinal(): Promise<void>
+  /** Mines `send`'s transactions and replaces their blocks by empty ones, however many there are. */
+  takeBack<T>(send: () => Promise<T>): Promise<T>
   /** And so much time that nothing signed before can be mined; payers live by another clock then. */
   passTime(): Promise<void>
   close(): Promise<void>
@@ -38,6 +40,7 @@ export async function startIndexedDevChain(chainId: number): Promise<IndexedDevC
   const store = await openChainStore({ headFrom: 0 })
   let next = 0
   const { signal } = new AbortController()
+  const height = async () => Number(await rpc.call('eth_blockNumber'))
   return {
     ...{ chainId, rpcUrl, rpc, store, node: askOf(http(rpcUrl)) },
     async catchUp() {
@@ -52,6 +55,15 @@ export async function startIndexedDevChain(chainId: number): Promise<IndexedDevC
     },
     makeFinal: async () => {
       for (let mined = 0; mined < FINALITY; mined++) await rpc.call('evm_mine')
+    },
+    async takeBack(send) {
+      const before = await height()
+      const result = await send()
+      // A block between the two calls would be left standing.
+      await rpc.call('evm_setIntervalMining', 0)
+      await reorg(rpcUrl, (await height()) - before)
+      await rpc.call('evm_setIntervalMining', 1)
+      return result
     },
     passTime: async () => {
       await rpc.call('anvil_mine', '0x80', '0x1')
