@@ -41,6 +41,9 @@ export function hash(text: string): Hash {
   return lower as Hash
 }
 
+/** The form in which hex is compared and kept. @param hex checked: `0x` and digits of either case */
+export const lowercased = (hex: string): Hex => `0x${hex.slice(2).toLowerCase()}`
+
 /** Keeps error messages short whatever a client or node sent. */
 export function shorten(text: string, charactersMax = 80): string {
   return text.length <= charactersMax ? text : `${text.slice(0, charactersMax)}… (${text.length} characters)`

@@ -42,6 +42,12 @@ export const metrics = {
     labelNames: ['chain'],
     registers,
   }),
+  writer: new Gauge({
+    name: 'millrace_writer',
+    help: 'Whether this process writes the chain: 1, or 0 on a standby.',
+    labelNames: ['chain'],
+    registers,
+  }),
   tipBlock: new Gauge({
     name: 'millrace_tip_block',
     help: 'Newest block held, per store.',

@@ -66,6 +66,8 @@ export interface LeaseOptions {
   readonly runtime: Runtime
   readonly log: Logger
   readonly failpoint: VisitFailpoint
+  /** Told when the lease is ours after another process had it. */
+  readonly tookOver?: () => void
   /** Told once when a living process holds the lease that should not be there. */
   readonly conflict?: (problem: string) => void
 }
@@ -98,7 +100,9 @@ export async function waitForLease(options: LeaseOptions, signal: AbortSignal): 
   for (let told = false; ; ) {
     signal.throwIfAborted()
     try {
-      return await acquireLease(options)
+      const lease = await acquireLease(options)
+      if (told) options.tookOver?.()
+      return lease
     } catch (error) {
       if (!(error instanceof LeaseHeldError)) throw error
       if (!told) log.info({ name, holder: error.holder }, 'standing by: another process holds the lease')

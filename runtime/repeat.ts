@@ -1,4 +1,6 @@
 /** The one loop of what goes on until it is told to stop. */
+import { messageOf } from '#errors.ts'
+import type { Logger } from '#telemetry.ts'
 import type { Clock } from './runtime.ts'
 
 /**
@@ -40,3 +42,11 @@ export async function repeat(
     }
   }
 }
+
+/** The answer to a turn that failed: it is told in the log, and the next comes after `ms`. */
+export const warning =
+  (log: Pick<Logger, 'warn'>, ms: number, message: string) =>
+  (error: unknown): Next => {
+    log.warn({ problem: messageOf(error), retryMs: ms }, message)
+    return ms
+  }

@@ -127,16 +127,19 @@ export class Slots {
     }
   }
 
-  async #enter(signal: AbortSignal | undefined, party: string): Promise<void> {
-    if (signal?.aborted) throw this.#errors.left(signal.reason)
-    if (this.#running < this.#limits.running && this.#mayRun(party)) {
-      this.#start(party)
-      return
-    }
+  /** Takes nothing. @throws what `errors.busy` makes, where work would be refused now without a wait */
+  assertRoom(party = everybody): void {
+    if (this.#isFree(party)) return
     if (this.#waiting.size >= this.#limits.waiting) throw this.#errors.busy('too many queries are waiting')
     if (this.#waitingOf(party) >= shareOf(this.#limits.waiting))
       throw this.#errors.busy('too many of your queries are waiting')
-    await this.#wait(signal, party)
+  }
+
+  async #enter(signal: AbortSignal | undefined, party: string): Promise<void> {
+    if (signal?.aborted) throw this.#errors.left(signal.reason)
+    this.assertRoom(party)
+    if (this.#isFree(party)) this.#start(party)
+    else await this.#wait(signal, party)
   }
 
   /** A slot that becomes free is handed over, never returned in between, so nobody can overtake. */
@@ -189,6 +192,10 @@ export class Slots {
   #isBefore(party: string, other: string): boolean {
     const held = this.#heldBy(party) - this.#heldBy(other)
     return held < 0 || (held === 0 && this.#usedBy(party) < this.#usedBy(other))
+  }
+
+  #isFree(party: string): boolean {
+    return this.#running < this.#limits.running && this.#mayRun(party)
   }
 
   #mayRun(party: string): boolean {
