@@ -194,7 +194,7 @@ export async function identifyChain(
   postgres: Postgres,
   { clock }: Pick<Runtime, 'clock'>,
 ): Promise<ChainIdentity> {
-  const { source, chainId, config, genesisHash } = chain
+  const { source, chainId, genesisHash } = chain
   const known = await readChainIdentity(postgres, chainId)
   if (!genesisHash) {
     if (known) return known
@@ -205,26 +205,42 @@ export async function identifyChain(
   }
   if (!known && !chain.devChain) await assertStartReached(chain)
   const rules = await rulesOf(source, known, { chainId, postgres, clock })
-  const identity = { chainId, genesisHash, ...rules, startBlock: known?.startBlock ?? config.startBlock }
+  const identity = { chainId, genesisHash, ...rules, startBlock: startOf(chain, known) }
   // Told before anything is served: a program that shows one chain and follows another would look
   // healthy.
   assertSameGenesis(identity, known)
   return identity
 }
 
-/**
- * Decided before anything is recorded: the start block of a chain that is held no longer changes.
- * @throws SettingError
- */
-async function assertStartReached({ config, chainId, source }: ReachableChain): Promise<void> {
+/** Decided before anything is recorded. @throws SettingError */
+async function assertStartReached(chain: ReachableChain): Promise<void> {
+  const { chainId, source } = chain
+  const startBlock = startOf(chain, null)
   const { head } = await source.head()
-  if (config.startBlock <= head.number) return
-  const setting = config.chainId === null ? 'START_BLOCK' : `CONFIG, startBlock of chain ${chainId}`
+  if (startBlock <= head.number) return
   throw new SettingError(
-    setting,
-    `is ${config.startBlock}, but the newest block of chain ${chainId} is ${head.number}`,
+    startSettingOf(chain),
+    `is ${startBlock}, but the newest block of chain ${chainId} is ${head.number}`,
   )
 }
+
+/**
+ * A held chain may begin earlier, and history fills what lies between. It does not begin later:
+ * nothing that is held is given up by a setting. @throws SettingError
+ */
+function startOf(chain: ReachableChain, known: ChainIdentity | null): number {
+  const { config, chainId } = chain
+  if (!known) return config.startBlock ?? 0
+  const asked = config.startBlock ?? known.startBlock
+  if (asked <= known.startBlock) return asked
+  throw new SettingError(
+    startSettingOf(chain),
+    `is ${asked}, but chain ${chainId} is held from block ${known.startBlock} on; leave it out, or remove the chain first (chains remove ${chainId})`,
+  )
+}
+
+const startSettingOf = ({ config, chainId }: ReachableChain): string =>
+  config.chainId === null ? 'START_BLOCK' : `CONFIG, startBlock of chain ${chainId}`
 
 /**
  * Traffic on the dev chains, so that there is something to see, and money for accounts of the

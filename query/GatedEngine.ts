@@ -1,5 +1,6 @@
 /** Analysts' SQL on one engine: the gate, a slot, then the restricted reader. */
 import type { Engine } from '#primitives.ts'
+import { RecentLook } from '#runtime/RecentLook.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { SlotLimits } from '#runtime/slots.ts'
 import type { ExportDebts } from './exports/Exports.ts'
@@ -36,10 +37,16 @@ export interface GatedEngineOptions<Statement> {
   readonly clock: Clock
 }
 
+const ONE = 'SELECT 1'
+/** What an idle engine answers within, a hundred times over. */
+const ANSWER_MS_MAX = 2_000
+
 export class GatedEngine<Statement> implements UserQueryEngine {
   readonly engine: Engine
   readonly #options: GatedEngineOptions<Statement>
   readonly #turns: QueryTurns
+  /** Whether the engine answers at all. */
+  readonly #answers: RecentLook
   /** Probes of the last check that were let through; none may be for a query to run. */
   #openWalls: readonly string[] = []
 
@@ -47,6 +54,7 @@ export class GatedEngine<Statement> implements UserQueryEngine {
     this.engine = options.engine
     this.#options = options
     this.#turns = new QueryTurns(options.slots, options.clock, options.exportDebts)
+    this.#answers = new RecentLook(options.clock)
   }
 
   /**
@@ -79,6 +87,19 @@ export class GatedEngine<Statement> implements UserQueryEngine {
       ...(await this.#options.explain(statement, request)),
     })
     return this.#turns.run(request, explain)
+  }
+
+  async assertReady(request: QueryRequest): Promise<void> {
+    await this.#gate(request)
+    await this.#turns.assertRoom(request)
+    await this.#answers.look(() => this.#ask(request.chainId))
+  }
+
+  /** The smallest statement, beside the slots: it takes an engine no time. */
+  async #ask(chainId: number): Promise<void> {
+    const { reader, ungated } = this.#options
+    const asked = { chainId, sql: ONE, limit: 1, timeoutMs: ANSWER_MS_MAX }
+    await collectResult(reader.stream(ungated(ONE), asked))
   }
 
   close(): Promise<void> {

@@ -32,6 +32,13 @@ export class QueryTurns {
     return half.hold((held) => slots.hold(read, held, party), signal, party)
   }
 
+  /** As `Slots.assertRoom`, and `Exports.assertRoom` for an export. @throws UserQueryError */
+  async assertRoom({ limit, party, behind }: Turn): Promise<void> {
+    const [slots, half] = isExport(limit) ? [this.#exports, this.#exportsBehind] : [this.#slots, this.#behind]
+    if (behind) half.assertRoom(party)
+    await slots.assertRoom(party)
+  }
+
   /** As `Slots.run`. @throws UserQueryError */
   run<Result>({ signal, party, behind }: Turn, work: () => Promise<Result>): Promise<Result> {
     const inTurn = () => this.#slots.run(work, signal, party)

@@ -123,6 +123,11 @@ export interface UserQueryEngine {
   stream(request: QueryRequest): AsyncIterable<ResultEvent>
   /** What running it would take, from the engine's own plan. */
   explain(request: QueryRequest): Promise<QueryPlan>
+  /**
+   * Runs nothing of the request. @throws UserQueryError where it would be refused as things stand: by
+   * the gate, for want of a slot, or because the engine does not answer
+   */
+  assertReady(request: QueryRequest): Promise<void>
   close(): Promise<void>
 }
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import pg from 'pg'
 import { failure, MillraceError } from '#errors.ts'
+import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 
 /**
@@ -48,6 +49,12 @@ const STATEMENT_TIMEOUT_MS = 60_000
  */
 const CONNECT_TIMEOUT_MS = 15_000
 
+/**
+ * A connection that replaces one which rested reads the catalog anew, with all partitions: with ten
+ * seconds, an idle program spent as much on that as on its statements.
+ */
+const IDLE_CONNECTION_MS = 120_000
+
 // Heights and counts fit a safe integer, and a number that does not is an error, never a rounded one;
 // 256-bit values are `numeric` and stay text until a codec makes a bigint.
 pg.types.setTypeParser(pg.types.builtins.INT8, safeInteger)
@@ -59,6 +66,7 @@ export function openPostgres(options: PostgresOptions): Postgres {
     application_name: options.applicationName,
     max: options.connectionsMax ?? 8,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_CONNECTION_MS,
     statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
     keepAlive: true,
@@ -169,6 +177,27 @@ export async function assertReachable(postgres: Postgres): Promise<void> {
     await postgres.pool.query('SELECT 1')
   } catch (cause) {
     throw new StoreUnreachableError('DATABASE_URL', codeOf(cause), { cause })
+  }
+}
+
+/** How long readers are kept from being told that the store is away. */
+const ANSWER_MS_MAX = 2_000
+
+/** On a connection of readers. @throws StoreUnreachableError where it has no answer in two seconds */
+export async function assertAnswers({ reads }: Pick<Postgres, 'reads'>, clock: Clock): Promise<void> {
+  const ended = new AbortController()
+  const late = clock.sleep(ANSWER_MS_MAX, ended.signal).then(() => {
+    throw new Error('it took too long')
+  })
+  const answer = reads.query('SELECT 1')
+  try {
+    await Promise.race([answer, late])
+  } catch (cause) {
+    throw new StoreUnreachableError('DATABASE_URL', codeOf(cause), { cause })
+  } finally {
+    answer.catch(() => {})
+    late.catch(() => {})
+    ended.abort()
   }
 }
 

@@ -21,6 +21,7 @@ export class ClickHouseFeed implements Feed<number> {
   }
 
   reached(): number {
+    this.#chain.state.demand.ask()
     return this.#chain.state.coverage('clickhouse').at(-1)?.to ?? -1
   }
 

@@ -44,6 +44,8 @@ export class ChainWriter {
     const { identity, postgres } = options
     try {
       await openChain(postgres, identity, await headFrom(writing), lease.fence)
+      const held = await readChainIdentity(postgres, identity.chainId)
+      if (held) state.beginAt(held.startBlock)
       await state.refresh()
     } catch (error) {
       await lease.release().catch(() => {})
@@ -102,6 +104,7 @@ export class ChainWriter {
     try {
       await fillRange(this.#writing, this.#history, range, signal)
       while (!this.#holds(range)) {
+        state.demand.ask()
         await state.bell.wait(clock, LOOK_AGAIN_MS, signal)
         signal.throwIfAborted()
       }

@@ -31,6 +31,7 @@ import { ChainState } from '#store/ledger/chainState.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import { type ChainIdentity, keepLooseParts, keepRules, readChainIdentity } from '#store/ledger/ledger.ts'
 import { schemaOf } from '#store/sql.ts'
+import { metrics } from '#telemetry.ts'
 import { createDecodePool } from '#transform/decode/decodePool.ts'
 import type { ChainProfile } from '#transform/profile.ts'
 import { type ChainActivity, idleActivity, type LaneStatus } from './activity.ts'
@@ -126,6 +127,11 @@ export class Chain {
     return `blocks ${from} to ${to} were taken on the word of one endpoint: a header field, transaction type or signature in them is unknown`
   }
 
+  /** `standby` while another process holds the lease, or none does. */
+  get role(): 'writer' | 'standby' {
+    return this.#writer && !this.#writer.lease.lost.aborted ? 'writer' : 'standby'
+  }
+
   get headStatus(): LaneStatus {
     return this.#activity.head
   }
@@ -180,6 +186,7 @@ export class Chain {
    * reads.
    */
   async start(): Promise<void> {
+    this.#tellRole()
     await this.state.refresh()
     const reading = this.state.follow(this.#options.runtime.clock, this.#stop.signal)
     const watching = this.#hasForks ? this.forks.run(this.#stop.signal) : null
@@ -218,10 +225,10 @@ export class Chain {
     if (scope === 'head') return this.state.tip >= target.head
     const needed = { from: startBlock, to: target.head }
     const final = { from: startBlock, to: target.finalized }
-    return (
-      (needed.to < needed.from || covers(postgres, needed)) &&
-      (final.to < final.from || covers(this.state.coverage('clickhouse'), final))
-    )
+    const isFollowed = final.to < final.from || covers(this.state.coverage('clickhouse'), final)
+    // The lane hurries while somebody waits for this, and not for probes afterwards.
+    if (!isFollowed) this.state.demand.ask()
+    return isFollowed && (needed.to < needed.from || covers(postgres, needed))
   }
 
   /**
@@ -247,9 +254,15 @@ export class Chain {
   async #openWriter(lease: Lease): Promise<ChainWriter> {
     const { postgres, identity } = this.#options
     this.#writer = await ChainWriter.open(this.#writing, lease)
+    this.#tellRole()
+    lease.lost.addEventListener('abort', () => this.#tellRole(), { once: true })
     const held = await readChainIdentity(postgres, identity.chainId)
     if (held) this.#adopt(held)
     return this.#writer
+  }
+
+  #tellRole(): void {
+    metrics.writer.set({ chain: String(this.state.chainId) }, this.role === 'writer' ? 1 : 0)
   }
 
   /** Other chains have no such schedule. */
@@ -331,6 +344,7 @@ export class Chain {
     // Where no node answers now, the endpoints say so in /status.
     const failed = () => STANDBY_HEAD_MS
     await repeat({ clock, signal, firstMs: STANDBY_HEAD_MS, failed }, async () => {
+      if (this.state.demand.take()) this.#options.notices?.tellRead(this.state.schema)
       this.state.sawHead((await this.source.head(signal)).head.number)
       return STANDBY_HEAD_MS
     })
@@ -368,6 +382,8 @@ export class Chain {
       runtime,
       log,
       failpoint: visitListed(runtime.failpoint),
+      tookOver: () =>
+        log.info({ chainId: this.state.chainId }, 'took over: this process writes the chain now'),
       conflict: (problem) => {
         this.#activity.head = { state: 'waiting', problem }
       },

@@ -11,7 +11,7 @@ import { type Writing, wake } from './writing.ts'
 
 /** The lane of this chain, under the lease; `run` moves it. */
 export function clickhouseLaneOf(writing: Writing, lease: Lease): ClickHouseLane {
-  const { options, pool, cache } = writing
+  const { options, pool, cache, state } = writing
   const { identity, postgres, clickhouse, clickhouseRowsFolder, runtime, log } = options
   const chain = String(identity.chainId)
   return openClickHouseLane({
@@ -23,6 +23,7 @@ export function clickhouseLaneOf(writing: Writing, lease: Lease): ClickHouseLane
     runtime,
     log,
     cache,
+    takeAsked: () => state.demand.take(),
     decode: (raw) => pool.decode(raw),
     onWritten: (range, batches) => {
       metrics.tipBlock.set({ chain, store: 'clickhouse' }, range.to)
@@ -45,6 +46,7 @@ export function commitListener(writing: Writing, clickhouseLane: ClickHouseLane)
   return {
     appended: async (batch, lane) => {
       cache.add(releasePostgres(batch))
+      clickhouseLane.committed(lane, blockCount(batch.range))
       metrics.blocksCommitted.inc({ chain, store: 'postgres', lane }, blockCount(batch.range))
       metrics.rowsCommitted.inc({ chain, store: 'postgres' }, rowCount(batch))
       // Rows of a chunk are seen by nobody until it is attached.

@@ -12,8 +12,8 @@ export async function runHeadLane(
   sink: PostgresHeadSink,
   signal: AbortSignal,
 ): Promise<void> {
-  const { options, limits, source, decode, activity } = writing
-  const { identity, runtime, log } = options
+  const { options, limits, source, decode, activity, state } = writing
+  const { runtime, log } = options
   const lane = {
     source,
     decode,
@@ -21,7 +21,7 @@ export async function runHeadLane(
     lane: 'head' as const,
     witnessing: witnessingOf(writing, 'head'),
     sink,
-    startBlock: identity.startBlock,
+    startBlock: state.startBlock,
     batchBlocksMax: limits.batchBlocksMax,
     sealGapBlocks: limits.sealGapBlocks,
   }

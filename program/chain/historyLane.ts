@@ -95,7 +95,6 @@ function observeHistory(writing: Writing, event: HistoryEvent): void {
 
 /** Null while there is nothing to fill. */
 async function missingHistory({ options, state }: Writing): Promise<BlockRange | null> {
-  const { postgres, identity } = options
-  const target = await historyTarget(postgres, identity.chainId, identity.startBlock)
+  const target = await historyTarget(options.postgres, state.chainId, state.startBlock)
   return blockCount(target) > 0 && !covers(state.coverage('postgres'), target) ? target : null
 }

@@ -58,6 +58,12 @@ export class Exports {
     yield* this.#slots.hold((ending) => this.#counted(work, ending, party), signal, party)
   }
 
+  /** @throws UserQueryError where `hold` would refuse without a wait */
+  async assertRoom(party = everybody): Promise<void> {
+    this.#slots.assertRoom(party)
+    await this.#assertLeft(party)
+  }
+
   async *#counted(
     work: Work,
     signal: AbortSignal,

@@ -15,6 +15,7 @@ import type { BatchCache } from './batchCache.ts'
 import { ENCODER_VERSION } from './encoderVersion.ts'
 import type { Journal } from './journal.ts'
 import type { LaneLedger, MissingRange } from './laneLedger.ts'
+import { LaneRhythm } from './rhythm.ts'
 import type { ClickHouseSink } from './sink.ts'
 
 /**
@@ -26,10 +27,9 @@ export const PARTITION_BLOCKS = 65_536
 const BATCH_BYTES_MAX = 96 * 1024 * 1024
 /**
  * A smaller insert waits for more, because many small parts cost merges (16 tables every 500 ms: 11
- * % of a core).
+ * % of a core); `LaneRhythm` says how long.
  */
 const FLUSH_ROWS_MIN = 128_000
-const FLUSH_MS = 2_000
 /**
  * While a chunk loads, an insert waits for this many rows: five inserts instead of nine cost the
  * engine a quarter less.
@@ -39,7 +39,7 @@ const LOADING_ROWS_MIN = 256_000
 const LOADING_MS = 10_000
 /** Blocks made again from the archive at a time; fewer where they are large. */
 const ARCHIVE_BLOCKS_MAX = 64
-const IDLE_MS = 250
+const POLL_MS = 250
 const RETRY_MS_MIN = 250
 const RETRY_MS_MAX = 15_000
 
@@ -54,6 +54,8 @@ export interface ClickHouseLaneOptions {
   readonly cache: BatchCache
   readonly decode: (raw: RawRange) => Promise<EncodedBatch>
   readonly clock: Clock
+  /** True when ClickHouse was asked something since the last call (LaneRhythmOptions). */
+  readonly takeAsked?: (() => boolean) | undefined
   readonly log: Logger
   /** Compares the engine with the journal, before the first write and after every failure. */
   readonly prepare: () => Promise<void>
@@ -68,16 +70,22 @@ export interface ClickHouseLaneOptions {
 
 export class ClickHouseLane {
   readonly #options: ClickHouseLaneOptions
+  readonly #rhythm: LaneRhythm
   #state: ClickHouseLaneState = 'running'
   #problem: string | null = null
   #prepared = false
   #adopted = false
   #ended = false
-  #flushedAt = Number.NEGATIVE_INFINITY
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor(options: ClickHouseLaneOptions) {
     this.#options = options
+    this.#rhythm = new LaneRhythm(options)
+  }
+
+  /** Told of what Postgres committed: `blocks` more of this lane. */
+  committed(lane: 'head' | 'history', blocks: number): void {
+    this.#rhythm.committed(lane, blocks)
   }
 
   /** For /status: what the lane is doing, and what stands in its way. */
@@ -101,7 +109,7 @@ export class ClickHouseLane {
       // What fills the cache may not be final for long, and the head may wait for bytes that
       // history holds.
       cache.release()
-      return IDLE_MS
+      return POLL_MS
     })
   }
 
@@ -109,6 +117,7 @@ export class ClickHouseLane {
     const { log, cache } = this.#options
     this.#problem = messageOf(error)
     this.#prepared = false
+    this.#rhythm.fellBehind()
     cache.release()
     if (error instanceof MillraceError && error.remedy === 'stop') {
       this.#state = 'stopped'
@@ -148,6 +157,7 @@ export class ClickHouseLane {
   withdraw(range: BlockRange, revert: () => Promise<void>): Promise<void> {
     const { journal, cache } = this.#options
     return this.#alone(async () => {
+      this.#rhythm.fellBehind()
       if (await journal.holds(range)) await this.#giveBack(range)
       // Forgotten even when it failed: its answer may be what was lost.
       await revert().finally(() => cache.drop(range))
@@ -181,13 +191,18 @@ export class ClickHouseLane {
   }
 
   async #step(): Promise<boolean> {
+    if (!this.#rhythm.isDue && !this.#options.cache.crowded) return false
     await this.#ready()
+    this.#rhythm.looks()
     const gap = await this.#lowestGap()
     if (!gap) return false
     if (gap.from % this.#options.partitionBlocks === 0) await this.#seal()
     const batches = this.#cachedBatches(gap)
     if (batches.length === 0) return this.#writeFromArchive(gap)
-    if (this.#worthWaiting(gap, batches)) return false
+    if (this.#worthWaiting(gap, batches)) {
+      if (gap.loading) this.#rhythm.fellBehind()
+      return false
+    }
     await this.#append(batches)
     return true
   }
@@ -237,11 +252,11 @@ export class ClickHouseLane {
     const isLast = gap.ended === true && batches.at(-1)?.range.to === gap.to
     const rows = batches.reduce((sum, batch) => sum + rowCount(batch), 0)
     const partitionDone = batches.at(-1)?.range.to === this.#partitionEnd(gap.from)
-    const waited = this.#options.clock.monotonic() - this.#flushedAt
     // Batches of a later chunk may fill the cache, and nothing would be added to these then.
     if (this.#options.cache.crowded) return false
-    const [rowsMin, waitMs] = gap.loading ? [LOADING_ROWS_MIN, LOADING_MS] : [FLUSH_ROWS_MIN, FLUSH_MS]
-    return rows < rowsMin && !isLast && !partitionDone && waited < waitMs
+    const rhythm = this.#rhythm
+    const [rowsMin, waitMs] = gap.loading ? [LOADING_ROWS_MIN, LOADING_MS] : [FLUSH_ROWS_MIN, rhythm.flushMs]
+    return rows < rowsMin && !isLast && !partitionDone && rhythm.waitedMs < waitMs
   }
 
   /**
@@ -295,7 +310,7 @@ export class ClickHouseLane {
   }
 
   async #append(batches: readonly EncodedBatch[]): Promise<void> {
-    const { sink, cache, clock, onWritten } = this.#options
+    const { sink, cache, onWritten } = this.#options
     const [first, last] = [batches[0], batches.at(-1)]
     if (!first || !last) return
     const range = { from: first.range.from, to: last.range.to }
@@ -303,7 +318,7 @@ export class ClickHouseLane {
     this.#adopted = false
     await sink.append(batches)
     this.#adopted = true
-    this.#flushedAt = clock.monotonic()
+    this.#rhythm.flushed()
     cache.drop(range)
     onWritten(range, batches)
   }

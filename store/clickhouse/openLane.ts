@@ -21,7 +21,7 @@ import { ClickHouseSink } from './sink.ts'
 import { databaseOf } from './template.ts'
 
 export interface OpenLaneOptions
-  extends Pick<ClickHouseLaneOptions, 'cache' | 'decode' | 'log' | 'onWritten'> {
+  extends Pick<ClickHouseLaneOptions, 'cache' | 'decode' | 'log' | 'onWritten' | 'takeAsked'> {
   readonly postgres: Postgres
   readonly clickhouse: ClickHouseClient
   /**
@@ -86,6 +86,7 @@ export function openClickHouseLane(options: OpenLaneOptions): ClickHouseLane {
     cache,
     decode,
     clock,
+    takeAsked: options.takeAsked,
     log,
     prepare,
     seal,

@@ -7,7 +7,7 @@ import { type BlockRange, blockCount, intersection, type RangeSet } from '#inges
 import type { Clock } from '#runtime/runtime.ts'
 import { type Logger, metrics } from '#telemetry.ts'
 import { type AuditPosition, readAuditPosition, storeAuditPosition } from './auditPosition.ts'
-import { type CoverageOf, findTwice, heldByBoth, keepComparing } from './comparing.ts'
+import { type CoverageOf, findTwice, heldByBoth, keepComparing, type Looked } from './comparing.ts'
 import { type Difference, describeDifference, type VerifyOptions, verifyRange } from './verify.ts'
 
 /**
@@ -130,16 +130,17 @@ export class Audit {
   }
 
   /** Audits the piece that is due, if one is. @throws what the node or a store throws */
-  async step(signal: AbortSignal): Promise<void> {
-    if (this.#options.finalized() < 0) return
+  async step(signal: AbortSignal): Promise<Looked> {
+    if (this.#options.finalized() < 0) return 'nothing'
     const position = await this.#positionNow()
     const piece = this.#next(position)
-    if (!piece) return
+    if (!piece) return 'nothing'
     const compare = async () => (await verifyRange(this.#options, piece.range)).differences
     const found = await findTwice(this.#options, piece.range, signal, compare)
-    if (found === null) return
+    if (found === null) return 'nothing'
     if (piece.pass !== 'recheck') await this.#options.compareState?.(piece.range, signal)
     await this.#note(position, piece, found)
+    return piece.pass === 'recent' && blockCount(piece.range) === RECENT_BLOCKS_MAX ? 'some' : 'all'
   }
 
   /**

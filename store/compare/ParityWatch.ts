@@ -3,14 +3,17 @@
  * of them again from the first, for what was damaged later. It rests many times as long as it
  * works, so that it costs a few percent of a core.
  */
-import { type BlockRange, difference, intersection, type RangeSet, union } from '#ingest/range.ts'
+import { type BlockRange, blockCount, difference, intersection, type RangeSet, union } from '#ingest/range.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { type Logger, metrics } from '#telemetry.ts'
-import { type CoverageOf, findTwice, heldByBoth, keepComparing } from './comparing.ts'
+import { type CoverageOf, findTwice, heldByBoth, keepComparing, type Looked } from './comparing.ts'
 import { compareRange, type ParityStores, type TableParity } from './parity.ts'
 
-/** Blocks of one comparison: one statement a table and store, of some ten thousand rows. */
+/** Blocks of one comparison of what is new: one statement a table and store. */
 const PIECE_BLOCKS = 200
+/** Blocks of one comparison of the round over all, at most: as many as hold some SCRUB_ROWS. */
+const SCRUB_BLOCKS_MAX = 5_000
+const SCRUB_ROWS = 30_000
 /** Rest after a comparison, as a multiple of the time it took. */
 const REST_FACTOR = 30
 
@@ -37,6 +40,7 @@ export class ParityWatch {
   #compared: RangeSet = []
   #rounds = 0
   #scrubFrom = 0
+  #scrubBlocks = PIECE_BLOCKS
   #differences: readonly Found[] = []
   #failure: string | null = null
 
@@ -62,21 +66,33 @@ export class ParityWatch {
   }
 
   /** Compares one piece. @throws what a store throws */
-  async step(signal: AbortSignal): Promise<void> {
+  async step(signal: AbortSignal): Promise<Looked> {
     const shared = heldByBoth(this.#options.coverage)
     this.#compared = intersection(this.#compared, shared)
-    const [piece] = intersection([this.#next(shared)], shared)
-    if (!piece) return
-    const compare = async () => unequalOf(await compareRange(this.#options, piece))
+    const fresh = this.#fresh(shared)
+    const [piece] = intersection([fresh ?? this.#nextOfRound(shared)], shared)
+    if (!piece) return 'nothing'
+    let rows = 0
+    const compare = async () => {
+      const tables = await compareRange(this.#options, piece)
+      rows = tables.reduce((sum, { postgres }) => sum + postgres.rows, 0)
+      return unequalOf(tables)
+    }
     const unequal = await findTwice(this.#options, piece, signal, compare)
-    if (unequal === null) return
+    if (unequal === null) return 'nothing'
     this.#note(piece, unequal)
+    this.#scrubBlocks = scrubBlocks(blockCount(piece), rows, this.#scrubBlocks)
+    return this.#fresh(shared) ? 'some' : 'all'
   }
 
-  /** New blocks, newest first; when there are none, the next of the round over all. */
-  #next(shared: RangeSet): BlockRange {
+  /** New blocks, newest first. */
+  #fresh(shared: RangeSet): BlockRange | null {
     const fresh = difference(shared, this.#compared).at(-1)
-    if (fresh) return { from: Math.max(fresh.from, fresh.to - PIECE_BLOCKS + 1), to: fresh.to }
+    return fresh ? { from: Math.max(fresh.from, fresh.to - PIECE_BLOCKS + 1), to: fresh.to } : null
+  }
+
+  /** The next piece of the round over all. */
+  #nextOfRound(shared: RangeSet): BlockRange {
     const last = shared.at(-1)?.to ?? -1
     if (this.#scrubFrom > last) {
       this.#scrubFrom = 0
@@ -85,8 +101,8 @@ export class ParityWatch {
     // Gaps between segments are stepped over in one go.
     const start = shared.find(({ to }) => to >= this.#scrubFrom)
     const from = Math.max(this.#scrubFrom, start?.from ?? 0)
-    this.#scrubFrom = from + PIECE_BLOCKS
-    return { from, to: from + PIECE_BLOCKS - 1 }
+    this.#scrubFrom = from + this.#scrubBlocks
+    return { from, to: this.#scrubFrom - 1 }
   }
 
   #note(piece: BlockRange, unequal: readonly TableParity[]): void {
@@ -103,6 +119,15 @@ export class ParityWatch {
     if (before.length > 0 && this.#differences.length === 0)
       log.info({ chainId }, 'the stores are equal again')
   }
+}
+
+/**
+ * Blocks of the next piece of the round, by the rows of the last one: a chain of empty blocks gets
+ * long pieces, and one that turns dense is not asked for too much, because a piece at most doubles.
+ */
+const scrubBlocks = (blocks: number, rows: number, before: number): number => {
+  const wanted = Math.floor((SCRUB_ROWS * blocks) / Math.max(rows, 1))
+  return Math.max(PIECE_BLOCKS, Math.min(wanted, 2 * before, SCRUB_BLOCKS_MAX))
 }
 
 /** Differences kept; the first says enough to act on. */

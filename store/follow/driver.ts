@@ -6,13 +6,13 @@
  */
 import type pg from 'pg'
 import { MillraceError, messageOf } from '#errors.ts'
-import { type BlockRange, intersection, type RangeSet } from '#ingest/range.ts'
+import type { RangeSet } from '#ingest/range.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock, Failpoint } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { stoppableTransaction } from '../cancel.ts'
-import { type CommitBell, holdsCommitsAfter } from '../ledger/commits.ts'
-import { assertFence, holdLane, type LaneState, type Queryable, readLane } from '../ledger/lane.ts'
+import type { CommitBell } from '../ledger/commits.ts'
+import { assertFence, holdLane, type LaneState, readLane } from '../ledger/lane.ts'
 import { type Postgres, PostgresError } from '../postgres.ts'
 import { FindingsWatch } from './findings.ts'
 import {
@@ -22,10 +22,8 @@ import {
   type FollowerState,
   insertFollower,
   moveFollower,
-  readFollower,
-  readHeld,
-  readRevertedFrom,
 } from './follower.ts'
+import { followerIn, heldFrom, readStanding, type Standing } from './standing.ts'
 
 export interface FollowerDriverOptions {
   readonly postgres: Postgres
@@ -102,12 +100,13 @@ export class FollowerDriver {
     }
     await repeat({ clock, signal }, async () => {
       const { rings } = bell
+      const pass: Pass = { seen: undefined }
       let moved = false
       let failed = false
       for (const follower of followers) {
         if (signal.aborted) return 'ended'
         const isStopped = this.#status.get(follower.name)?.state === 'stopped'
-        const outcome = isStopped ? 'idle' : await this.#tryStep(follower, signal)
+        const outcome = isStopped ? 'idle' : await this.#tryStep(follower, signal, pass)
         moved ||= outcome === 'moved'
         failed ||= outcome === 'failed'
         await this.#findings.look(follower)
@@ -118,13 +117,18 @@ export class FollowerDriver {
     })
   }
 
-  async #tryStep(follower: BlockFollower, signal: AbortSignal): Promise<'moved' | 'idle' | 'failed'> {
+  async #tryStep(
+    follower: BlockFollower,
+    signal: AbortSignal,
+    pass: Pass,
+  ): Promise<'moved' | 'idle' | 'failed'> {
     const { log, schema, clock } = this.#options
     const { name } = follower
     try {
       const { untilMs = 0 } = this.#unanswered.get(name) ?? {}
-      return (await this.step(follower, signal, untilMs <= clock.monotonic())) ? 'moved' : 'idle'
+      return (await this.step(follower, signal, untilMs <= clock.monotonic(), pass)) ? 'moved' : 'idle'
     } catch (thrown) {
+      pass.seen = undefined
       if (signal.aborted) return 'idle'
       const error = failureOf(thrown)
       const stops = !(error instanceof MillraceError) || error.remedy !== 'retry'
@@ -136,21 +140,33 @@ export class FollowerDriver {
 
   /**
    * One commit of one follower; false when there was nothing to do. No node is asked where it
-   * `mayAsk` none.
+   * `mayAsk` none. Followers of one `pass` share a look, until one of them moves.
    */
-  async step(follower: BlockFollower, signal: AbortSignal, mayAsk = true): Promise<boolean> {
-    const moved = await this.#step(follower, signal, mayAsk)
-    if (moved) this.#options.moved()
-    return moved
+  async step(
+    follower: BlockFollower,
+    signal: AbortSignal,
+    mayAsk = true,
+    pass: Pass = { seen: undefined },
+  ): Promise<boolean> {
+    const { postgres, schema, moved } = this.#options
+    pass.seen ??= await readStanding(postgres.pool, schema)
+    if (!pass.seen || !(await this.#step(follower, pass.seen, signal, mayAsk))) return false
+    pass.seen = undefined
+    moved()
+    return true
   }
 
-  async #step(follower: BlockFollower, signal: AbortSignal, mayAsk: boolean): Promise<boolean> {
-    const { postgres, schema } = this.#options
-    const lane = await readLane(postgres.pool, schema)
-    const held = lane && (await this.#heldFromStart(postgres.pool, follower))
+  async #step(
+    follower: BlockFollower,
+    seen: Standing,
+    signal: AbortSignal,
+    mayAsk: boolean,
+  ): Promise<boolean> {
+    const { lane } = seen
+    const held = heldFrom(seen, this.#options.startBlock, follower.needs)
     if (!held) return false
-    const state = await readFollower(postgres.pool, schema, follower)
-    if (!state || (await this.#hasLostItsPlace(state, lane)))
+    const state = followerIn(seen, follower)
+    if (!state || hasLostItsPlace(state, seen))
       return follower.begins === 'whole' && held.to < Math.min(lane.tip, lane.finalized)
         ? false
         : mayAsk && this.#begin(follower, signal)
@@ -159,19 +175,13 @@ export class FollowerDriver {
     this.#report(follower.name, { state: problem === null ? 'following' : 'waiting', problem, tip })
     if (state.seq === lane.seq && held.to <= tip)
       return !state.completed && tip >= 0 && mayAsk ? this.#complete(follower, signal) : false
-    const reverted = await readRevertedFrom(postgres.pool, schema, state.seq)
+    const { revertedFrom: reverted } = state
     const final = Math.min(held.to, lane.finalized)
     // Blocks of ours that were taken back while we were away are undone first, whatever has become
     // final since.
     if (tip >= final || (reverted !== null && reverted <= tip)) return this.#followHead(follower, signal)
     await this.#fill(follower, state, lane, final, signal)
     return true
-  }
-
-  /** Away for longer than the log keeps commits: what was taken back meanwhile cannot be known. */
-  async #hasLostItsPlace({ seq }: FollowerState, lane: LaneState): Promise<boolean> {
-    const { postgres, schema } = this.#options
-    return seq < lane.seq && !(await holdsCommitsAfter(postgres.pool, schema, seq))
   }
 
   async #begin(follower: BlockFollower, signal: AbortSignal): Promise<boolean> {
@@ -212,10 +222,10 @@ export class FollowerDriver {
     if (completion === null) return false
     return stoppableTransaction(postgres, signal, async (client) => {
       await assertFence(client, schema, fence)
-      const lane = await readLane(client, schema)
-      const state = await readFollower(client, schema, follower)
-      if (!lane || !state || (await readRevertedFrom(client, schema, state.seq)) !== null) return false
-      await completion?.store({ client, schema, finalized: lane.finalized })
+      const now = await readStanding(client, schema)
+      const state = now && followerIn(now, follower)
+      if (!state || state.revertedFrom !== null) return false
+      await completion?.store({ client, schema, finalized: now.lane.finalized })
       if (completion?.last ?? true) await completeFollower(client, schema, follower)
       return true
     })
@@ -258,16 +268,17 @@ export class FollowerDriver {
 
   /** Above finality: the lane stands still during the step. */
   async #followHead(follower: BlockFollower, signal: AbortSignal): Promise<boolean> {
-    const { postgres, schema, fence, failpoint } = this.#options
+    const { postgres, schema, startBlock, fence, failpoint } = this.#options
     return stoppableTransaction(postgres, signal, async (client) => {
       await holdLane(client, schema, fence)
-      const lane = await readLane(client, schema)
-      const state = await readFollower(client, schema, follower)
-      const held = await this.#heldFromStart(client, follower)
-      if (!lane || !state || !held) return false
+      const now = await readStanding(client, schema)
+      const state = now && followerIn(now, follower)
+      const held = now && heldFrom(now, startBlock, follower.needs)
+      if (!state || !held) return false
+      const { lane } = now
       const transaction = { client, schema, finalized: lane.finalized }
       const before = tipOf(state.coverage)
-      const reverted = await readRevertedFrom(client, schema, state.seq)
+      const { revertedFrom: reverted } = state
       if (reverted !== null && reverted <= before) await follower.revert(transaction, reverted)
       const tip = reverted === null ? before : Math.min(before, reverted - 1)
       const to = Math.min(held.to, tip + HEAD_PIECE_BLOCKS_MAX)
@@ -286,20 +297,21 @@ export class FollowerDriver {
     failpoint('postgres.follower.commit')
   }
 
-  /** Blocks from the start on that all tables the follower reads cover. */
-  async #heldFromStart(client: Queryable, { needs }: BlockFollower): Promise<BlockRange | undefined> {
-    const { schema, startBlock } = this.#options
-    let held: RangeSet = [{ from: startBlock, to: Number.MAX_SAFE_INTEGER }]
-    for (const projection of needs) held = intersection(held, await readHeld(client, schema, projection))
-    return held.find(({ from }) => from === startBlock)
-  }
-
   #report(name: string, change: Pick<FollowerStatus, 'state' | 'problem'> & { readonly tip?: number }): void {
     if (change.state === 'stopped') this.#options.stopped?.add(name)
     else this.#options.stopped?.delete(name)
     this.#status.set(name, { name, tip: this.#status.get(name)?.tip ?? -1, ...change })
   }
 }
+
+/** One round over all followers, and what it saw last; undefined once that is out of date. */
+interface Pass {
+  seen: Standing | null | undefined
+}
+
+/** Away for longer than the log keeps commits: what was taken back meanwhile cannot be known. */
+const hasLostItsPlace = ({ seq }: FollowerState, { lane, firstSeq }: Standing): boolean =>
+  seq < lane.seq && (firstSeq ?? 0) > seq + 1
 
 interface Unanswered {
   readonly failures: number

@@ -181,22 +181,6 @@ export async function moveFollower(
   )
 }
 
-/**
- * What a projection covers of the chain as it stands: another follower may not have looked yet
- * since blocks of its were taken back.
- */
-export async function readHeld(client: Queryable, schema: string, projection: string): Promise<RangeSet> {
-  const found = await client.query<{ blocks: string }>(
-    `SELECT (c.blocks - CASE WHEN from_block IS NULL THEN '{}' ELSE int8multirange(int8range(from_block, NULL)) END)::text AS blocks
-     FROM ${relationOf(schema, 'coverage')} AS c
-     LEFT JOIN ${relationOf(schema, 'followers')} AS f ON f.name = c.projection AND f.version = c.version
-     CROSS JOIN LATERAL (${revertedFromSql(schema, 'f.seq')}) AS reverted (from_block)
-     WHERE c.store = 'postgres' AND c.projection = $1 ORDER BY c.version DESC LIMIT 1`,
-    [projection],
-  )
-  return parseMultirange(found.rows[0]?.blocks ?? '{}')
-}
-
 /** Remembers that what no block tells has been stored. */
 export async function completeFollower(
   client: Queryable,

@@ -8,8 +8,9 @@ import { type BlockRange, newestSegment, type RangeSet } from '#ingest/range.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Postgres } from '../postgres.ts'
+import { ReadDemand } from '../readDemand.ts'
 import { CommitBell } from './commits.ts'
-import { readCoverage, readLane, readTipTime, type StoreName } from './lane.ts'
+import { readPicture, type StoreName } from './lane.ts'
 import { OpenParts } from './openParts.ts'
 
 /**
@@ -30,11 +31,12 @@ const LOWER_HEADS_MAX = 32
 export class ChainState {
   readonly chainId: number
   readonly schema: string
-  readonly startBlock: number
   /** Rings when the chain has a commit. */
   readonly bell: CommitBell
   /** Rings then too, and when a follower has one. */
   readonly followed = new CommitBell()
+  /** Questions to ClickHouse about this chain. */
+  readonly demand = new ReadDemand()
   readonly openParts = new OpenParts()
   /** Followers that stand still in this process until a person looks at them. */
   readonly stopped = new Set<string>()
@@ -50,6 +52,7 @@ export class ChainState {
   #lowerHeads = 0
   #seq = 0
   #problem: string | null = null
+  #startBlock: number
 
   constructor(options: {
     chainId: number
@@ -60,12 +63,16 @@ export class ChainState {
   }) {
     this.chainId = options.chainId
     this.schema = options.schema
-    this.startBlock = options.startBlock
+    this.#startBlock = options.startBlock
     this.bell = options.bell
     this.bell.add(this.followed)
     this.#postgres = options.postgres
   }
 
+  /** First block of the history that is wanted. */
+  get startBlock(): number {
+    return this.#startBlock
+  }
   /** Newest block the node reported; -1 before the first answer. */
   get head(): number {
     return this.#head
@@ -93,6 +100,11 @@ export class ChainState {
     return store === 'postgres' ? this.#postgresCoverage : this.#clickhouseCoverage
   }
 
+  /** Another process may have had history begin earlier. */
+  beginAt(startBlock: number): void {
+    this.#startBlock = startBlock
+  }
+
   /**
    * A lower head is that of a node which is behind; one that stays lower is the truth, and the
    * higher one was none.
@@ -115,19 +127,13 @@ export class ChainState {
    * serving what it had.
    */
   async refresh(): Promise<void> {
-    const { pool } = this.#postgres
-    const lane = await readLane(pool, this.schema)
-    const tipTimeMs = await readTipTime(pool, this.schema)
-    const [postgres, clickhouse] = [
-      await readCoverage(pool, this.schema, 'postgres'),
-      await readCoverage(pool, this.schema, 'clickhouse'),
-    ]
-    this.#postgresCoverage = postgres
-    this.#clickhouseCoverage = clickhouse
-    this.#finalized = lane?.finalized ?? -1
-    this.#seq = lane?.seq ?? 0
-    this.#tip = newestSegment(postgres)?.to ?? -1
-    this.#tipTimeMs = tipTimeMs
+    const picture = await readPicture(this.#postgres.pool, this.schema)
+    this.#postgresCoverage = picture?.coverage.postgres ?? []
+    this.#clickhouseCoverage = picture?.coverage.clickhouse ?? []
+    this.#finalized = picture?.lane.finalized ?? -1
+    this.#seq = picture?.lane.seq ?? 0
+    this.#tip = newestSegment(this.#postgresCoverage)?.to ?? -1
+    this.#tipTimeMs = picture?.tipTimeMs ?? null
   }
 
   /** Keeps the picture fresh until aborted. */

@@ -8,6 +8,7 @@ import { type BlockRange, formatMultirange, parseMultirange, type RangeSet } fro
 import type { BlockRef, Hash } from '#primitives.ts'
 import { FencedOutError } from '#runtime/lease.ts'
 import { projectionNames } from '#transform/tables.ts'
+import { preparedName } from '../postgres.ts'
 import { quoteIdentifier, toBytes, toHex } from '../sql.ts'
 
 export type StoreName = 'postgres' | 'clickhouse'
@@ -26,7 +27,8 @@ export interface LaneState {
   readonly withdrawals: number
 }
 
-interface LaneRow {
+/** The same as a row of `lanes`. */
+export interface LaneRow {
   from_block: number
   tip: number
   tip_hash: Buffer | null
@@ -44,28 +46,47 @@ export async function readLane(client: Queryable, schema: string): Promise<LaneS
     [HEAD],
   )
   const row = result.rows[0]
-  return row
-    ? {
-        fromBlock: row.from_block,
-        tip: row.tip,
-        tipHash: row.tip_hash ? hashOf(row.tip_hash) : null,
-        finalized: row.finalized,
-        seq: row.seq,
-        fence: row.fence,
-        withdrawals: row.withdrawals,
-      }
-    : null
+  return row ? laneOf(row) : null
 }
 
-/** Unix milliseconds of the head lane's newest block; null while it holds none. */
-export async function readTipTime(client: Queryable, schema: string): Promise<number | null> {
+export const laneOf = (row: LaneRow): LaneState => ({
+  fromBlock: row.from_block,
+  tip: row.tip,
+  tipHash: row.tip_hash ? hashOf(row.tip_hash) : null,
+  finalized: row.finalized,
+  seq: row.seq,
+  fence: row.fence,
+  withdrawals: row.withdrawals,
+})
+
+/** What readers are shown of a chain: its lane, its newest block's time, and what the stores cover. */
+export interface Picture {
+  readonly lane: LaneState
+  /** Unix milliseconds of the lane's newest block; null while it holds none. */
+  readonly tipTimeMs: number | null
+  readonly coverage: Readonly<Record<StoreName, RangeSet>>
+}
+
+/** One statement, for it is read after every commit. Null before the chain is opened. */
+export async function readPicture(client: Queryable, schema: string): Promise<Picture | null> {
   const name = quoteIdentifier(schema)
-  const { rows } = await client.query<{ ms: number }>(
-    `SELECT (extract(epoch FROM b.timestamp) * 1000)::bigint AS ms
-     FROM ${name}.lanes AS l JOIN ${name}.blocks AS b ON b.num = l.tip WHERE l.name = $1`,
-    [HEAD],
-  )
-  return rows[0]?.ms ?? null
+  const coverageOf = (store: StoreName) =>
+    `(SELECT blocks::text FROM ${name}.coverage WHERE store = '${store}' AND projection = 'base' ORDER BY version DESC LIMIT 1)`
+  const text = `SELECT l.from_block, l.tip, l.tip_hash, l.finalized, l.seq, l.fence, l.withdrawals,
+      (SELECT (extract(epoch FROM b.timestamp) * 1000)::bigint FROM ${name}.blocks AS b WHERE b.num = l.tip) AS ms,
+      ${coverageOf('postgres')} AS postgres, ${coverageOf('clickhouse')} AS clickhouse
+     FROM ${name}.lanes AS l WHERE l.name = '${HEAD}'`
+  const { rows } = await client.query<
+    LaneRow & { ms: number | null; postgres: string | null; clickhouse: string | null }
+  >({ name: preparedName(text), text })
+  const [row] = rows
+  if (!row) return null
+  const ranges = (blocks: string | null) => parseMultirange(blocks ?? '{}')
+  return {
+    lane: laneOf(row),
+    tipTimeMs: row.ms,
+    coverage: { postgres: ranges(row.postgres), clickhouse: ranges(row.clickhouse) },
+  }
 }
 
 /**

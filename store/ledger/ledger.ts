@@ -85,8 +85,10 @@ export async function openChain(
   const known = await readChainIdentity(postgres, identity.chainId)
   assertSameGenesis(identity, known)
   await claimChain(postgres, schema, fence, async (client) => {
-    if (!known) await recordChain(client, schema, identity)
-    else await recordRules(client, schema, identity)
+    if (known) {
+      await recordRules(client, schema, identity)
+      await lowerStart(client, schema, identity)
+    } else await recordChain(client, schema, identity)
     await assertProjectionsCurrent(client, schema)
     await insertCoverages(client, schema)
     await client.query(
@@ -135,6 +137,12 @@ async function recordRules(client: Queryable, schema: string, identity: ChainIde
     loose.filter((part) => !dropped.includes(part)),
   )
 }
+
+/** History begins earlier from now on; a writer that knows of a later start only changes nothing. */
+const lowerStart = (client: Queryable, schema: string, { startBlock }: ChainIdentity) =>
+  client.query(`UPDATE ${quoteIdentifier(schema)}.chain SET start_block = $1 WHERE start_block > $1`, [
+    startBlock,
+  ])
 
 async function addLooseParts(client: Queryable, schema: string, loose: readonly LoosePart[]): Promise<void> {
   await client.query(

@@ -1,11 +1,13 @@
 /**
  * Wakes those who wait for a chain's commits, or for those of its followers, in other processes on
- * the same database, by NOTIFY. A notice only saves them from waiting for their next poll: it
- * carries no rows, and one that is lost costs that wait.
+ * the same database, by NOTIFY; and tells the writer of a chain that they read it. A notice only
+ * saves them from waiting for their next poll: it carries no rows, and one that is lost costs that
+ * wait.
  */
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Postgres } from '../postgres.ts'
+import type { ReadDemand } from '../readDemand.ts'
 import type { ChainState } from './chainState.ts'
 import type { CommitBell } from './commits.ts'
 
@@ -18,6 +20,7 @@ export class CommitNotices {
   /** Says of a notice which process it is from: its own followers are awake. */
   readonly #sender: string
   readonly #bells = new Map<string, Pick<CommitBell, 'ring'>>()
+  readonly #demands = new Map<string, Pick<ReadDemand, 'ask'>>()
   readonly #untold = new Set<string>()
   #telling: Promise<void> | null = null
 
@@ -27,9 +30,10 @@ export class CommitNotices {
   }
 
   /** Has a chain's bells rung when another process tells of commits. */
-  add({ schema, bell, followed }: Pick<ChainState, 'schema' | 'bell' | 'followed'>): void {
+  add({ schema, bell, followed, demand }: Pick<ChainState, 'schema' | 'bell' | 'followed' | 'demand'>): void {
     this.#bells.set(schema, bell)
     this.#bells.set(followersOf(schema), followed)
+    this.#demands.set(readersOf(schema), demand)
   }
 
   /** Tells the others, outside of the commit and waited for by nobody; many at once are one notice. */
@@ -40,6 +44,11 @@ export class CommitNotices {
   /** The same of a commit of the chain's followers. */
   tellFollowed(schema: string): void {
     this.#tell(followersOf(schema))
+  }
+
+  /** Tells the writer of the chain that its rows in ClickHouse are read here. */
+  tellRead(schema: string): void {
+    this.#tell(readersOf(schema))
   }
 
   #tell(name: string): void {
@@ -92,9 +101,14 @@ export class CommitNotices {
 
   #hear(notice: string): void {
     const [sender, name = ''] = notice.split(' ')
-    if (sender !== this.#sender) this.#bells.get(name)?.ring()
+    if (sender === this.#sender) return
+    this.#bells.get(name)?.ring()
+    this.#demands.get(name)?.ask()
   }
 }
 
 /** What notices call the followers of a chain. */
 const followersOf = (schema: string): string => `${schema}:followers`
+
+/** And its readers. */
+const readersOf = (schema: string): string => `${schema}:readers`

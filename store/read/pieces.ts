@@ -4,7 +4,8 @@ import type { TableName } from '#transform/tables.ts'
 import { exchangeProjection } from '../follow/exchange/bookFollower.ts'
 import { revertedFromSql } from '../follow/follower.ts'
 import { type Queryable, readCoverage, readLane } from '../ledger/lane.ts'
-import { relationOf, toHex } from '../sql.ts'
+import { preparedName } from '../postgres.ts'
+import { relationOf, toBytes, toHex } from '../sql.ts'
 import { type FillColumns, type FillRow, fillRow, fillsOf } from './exchange/fills.ts'
 import { type StoredRow, storedTypes } from './lists/row.ts'
 
@@ -124,6 +125,33 @@ export async function readCovered(client: Queryable, schema: string, stream: Str
       ? await readBookCovered(client, schema)
       : await readCoverage(client, schema, 'postgres', 'token_transfers')
   return intersection(base, others)
+}
+
+/**
+ * The newest final block, if nothing else can have changed for a stream that stands at a block: it is
+ * held, and the next one is not. Null where it is worth a look. One statement, for it is asked at
+ * every commit.
+ */
+export async function readStill(
+  client: Queryable,
+  schema: string,
+  stream: Stream,
+  { number, hash }: Place,
+): Promise<number | null> {
+  const [needed, version] =
+    stream === 'fills' ? [exchangeProjection.name, exchangeProjection.version] : ['base', null]
+  const text = `SELECT (SELECT finalized FROM ${relationOf(schema, 'lanes')} WHERE name = 'head') AS finalized,
+     (SELECT hash FROM ${relationOf(schema, 'blocks')} WHERE num = $1::bigint) IS DISTINCT FROM $2::bytea
+       OR EXISTS (SELECT FROM ${relationOf(schema, 'coverage')} WHERE store = 'postgres' AND projection = $3
+         AND version = coalesce($4::int, version) AND blocks @> $1::bigint + 1) AS moved`
+  const values = [number, hash === null ? null : toBytes(hash), needed, version]
+  const { rows } = await client.query<{ finalized: number | null; moved: boolean }>({
+    name: preparedName(text),
+    text,
+    values,
+  })
+  const [row] = rows
+  return row && !row.moved && hash !== null ? (row.finalized ?? -1) : null
 }
 
 /** Blocks in the order book: what it has not undone yet is not counted. */

@@ -8,6 +8,7 @@ import { openFollowers } from '#store/follow/followers.ts'
 import { ChainState } from '#store/ledger/chainState.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import { CommitNotices } from '#store/ledger/notices.ts'
+import { ReadDemand } from '#store/readDemand.ts'
 import { silentLogger } from '#telemetry.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { openChainStore, recordedBatches } from './support/chainStore.ts'
@@ -18,10 +19,19 @@ const { clock } = systemRuntime()
 const stop = new AbortController()
 const process = (sender: string) => {
   const notices = new CommitNotices(postgres, sender)
-  const chain = (schema: string) => ({ schema, bell: new CommitBell(), followed: new CommitBell() })
+  const chain = (schema: string) => ({
+    schema,
+    bell: new CommitBell(),
+    followed: new CommitBell(),
+    demand: new ReadDemand(),
+  })
   const [one, two] = [chain('chain_1'), chain('chain_2')]
   for (const each of [one, two]) notices.add(each)
-  return { notices, bells: { one: one.bell, two: two.bell, followed: one.followed } }
+  return {
+    notices,
+    bells: { one: one.bell, two: two.bell, followed: one.followed },
+    demands: { one: one.demand, two: two.demand },
+  }
 }
 const [writer, other] = [process('writer'), process('other')]
 const waitMs = 3_600_000
@@ -67,6 +77,14 @@ test('the other process is woken, for this chain alone, also after its connectio
   const wokenAgain = untilRung(other.bells.one)
   writer.notices.tell('chain_1')
   await wokenAgain
+})
+
+test('the writer learns that another process reads this chain, and nobody is woken', async () => {
+  const rung = countOf(writer.bells.one)
+  for (const demand of [writer.demands.one, writer.demands.two, other.demands.one]) demand.take()
+  other.notices.tellRead('chain_1')
+  await expect.poll(() => writer.demands.one.take()).toBe(true)
+  expect([writer.demands.two.take(), other.demands.one.take(), rung.rings]).toEqual([false, false, 0])
 })
 
 test('a commit of a follower wakes who waits for followers, and nobody else', async () => {

@@ -2,8 +2,8 @@
 import { type Queryable, readLane } from '../../ledger/lane.ts'
 import { pairHash, relationOf, toBytes, toHex } from '../../sql.ts'
 
-/** A transfer to one account. */
-export interface Received {
+/** A transfer. */
+export interface Moved {
   readonly txHash: `0x${string}`
   readonly blockNumber: number
   readonly token: `0x${string}`
@@ -11,13 +11,15 @@ export interface Received {
   readonly to: `0x${string}`
   /** In the token's smallest unit. */
   readonly amount: bigint
+  /** 32 bytes; null where it has none. */
+  readonly memo: `0x${string}` | null
 }
 
 /** A transaction in a final block. */
 export interface FinalTransaction {
   readonly blockNumber: number
   readonly succeeded: boolean
-  readonly transfers: readonly Received[]
+  readonly transfers: readonly Moved[]
 }
 
 interface TransferRow {
@@ -27,6 +29,7 @@ interface TransferRow {
   readonly from: Buffer
   readonly to: Buffer
   readonly amount: string
+  readonly memo: Buffer | null
 }
 
 interface FoundRow extends Omit<TransferRow, 'token' | 'amount'> {
@@ -44,7 +47,7 @@ export async function readFinal(
 ): Promise<ReadonlyMap<string, FinalTransaction>> {
   const lane = await readLane(client, schema)
   const { rows } = await client.query<FoundRow>(
-    `SELECT x.hash AS tx_hash, x.block_num, x.status, t.token, t."from", t."to", t.amount
+    `SELECT x.hash AS tx_hash, x.block_num, x.status, t.token, t."from", t."to", t.amount, t.memo
      FROM ${relationOf(schema, 'txs')} x
      LEFT JOIN ${relationOf(schema, 'token_transfers')} t ON t.block_num = x.block_num AND t.tx_idx = x.idx
      WHERE x.hash = ANY($1) AND x.block_num <= $2`,
@@ -54,7 +57,7 @@ export async function readFinal(
   for (const [txHash, ofOne] of Map.groupBy(rows, (row) => toHex(row.tx_hash))) {
     const [first] = ofOne
     const transfers = ofOne.flatMap(({ token, amount, ...row }) =>
-      token && amount !== null ? receivedOf({ ...row, token, amount }) : [],
+      token && amount !== null ? movedOf({ ...row, token, amount }) : [],
     )
     if (first) found.set(txHash, { blockNumber: first.block_num, succeeded: first.status === 1, transfers })
   }
@@ -67,38 +70,47 @@ export interface TransferPlace {
   readonly log: number
 }
 
+/** One side of an account's transfers of a token. */
+export interface AccountSide {
+  readonly side: 'from' | 'to'
+  readonly account: string
+  readonly token: string
+}
+
 /**
- * Transfers of a token to an account in final blocks behind a place, the first ones first, and the
- * place of the last; null where that was the end.
+ * Transfers of a token from or to an account in final blocks behind a place, the first ones first, and
+ * the place of the last; null where that was the end.
  */
-export async function readReceived(
+export async function readMoved(
   client: Queryable,
   schema: string,
-  { to, token }: { readonly to: string; readonly token: string },
+  { side, account, token }: AccountSide,
   after: TransferPlace,
   limit: number,
-): Promise<{ readonly received: readonly Received[]; readonly next: TransferPlace | null }> {
+): Promise<{ readonly moved: readonly Moved[]; readonly next: TransferPlace | null }> {
   const lane = await readLane(client, schema)
+  const column = `"${side}"`
   const { rows } = await client.query<TransferRow & { readonly log_idx: number }>(
-    `SELECT tx_hash, block_num, log_idx, token, "from", "to", amount
+    `SELECT tx_hash, block_num, log_idx, token, "from", "to", amount, memo
      FROM ${relationOf(schema, 'token_transfers')}
-     WHERE ${pairHash(['"to"', 'token'])} = ${pairHash(['$1::bytea', '$2::bytea'])} AND "to" = $1 AND token = $2
+     WHERE ${pairHash([column, 'token'])} = ${pairHash(['$1::bytea', '$2::bytea'])} AND ${column} = $1 AND token = $2
        AND (block_num, log_idx) > ($3, $4) AND block_num <= $5
      ORDER BY block_num, log_idx LIMIT $6`,
-    [toBytes(to), toBytes(token), after.block, after.log, lane?.finalized ?? -1, limit],
+    [toBytes(account), toBytes(token), after.block, after.log, lane?.finalized ?? -1, limit],
   )
   const last = rows.length < limit ? undefined : rows.at(-1)
   return {
-    received: rows.map(receivedOf),
+    moved: rows.map(movedOf),
     next: last ? { block: last.block_num, log: last.log_idx } : null,
   }
 }
 
-const receivedOf = (row: TransferRow): Received => ({
+const movedOf = (row: TransferRow): Moved => ({
   txHash: toHex(row.tx_hash),
   blockNumber: row.block_num,
   token: toHex(row.token),
   from: toHex(row.from),
   to: toHex(row.to),
   amount: BigInt(row.amount),
+  memo: row.memo && toHex(row.memo),
 })
