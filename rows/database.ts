@@ -61,15 +61,21 @@ export async function removeOlder(
 /** What the driver throws becomes a PostgresError, whose remedy says whether a retry may help. */
 const namingErrors = (pool: pg.Pool): PostgresPool => ({
   options: pool.options,
-  connect: async () => new NamingClient(await pool.connect().catch(asPostgresError)),
+  connect: async () =>
+    new AroundClient(await pool.connect().catch(asPostgresError), (statement) =>
+      statement().catch(asPostgresError),
+    ),
   end: async () => {},
 })
 
-class NamingClient implements PostgresPoolClient {
+/** Each statement of a connection, within what is to be done around it. */
+export class AroundClient implements PostgresPoolClient {
   readonly #client: PostgresPoolClient
+  readonly #around: Around
 
-  constructor(client: PostgresPoolClient) {
+  constructor(client: PostgresPoolClient, around: Around) {
     this.#client = client
+    this.#around = around
   }
 
   query<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>
@@ -79,13 +85,15 @@ class NamingClient implements PostgresPoolClient {
     values: readonly unknown[] = [],
   ): Promise<PostgresQueryResult<R>> | PostgresCursor<R> {
     if (typeof asked !== 'string') return this.#client.query<R>(asked)
-    return this.#client.query<R>(asked, values).catch(asPostgresError)
+    return this.#around(() => this.#client.query<R>(asked, values))
   }
 
   release(destroy?: boolean): void {
     this.#client.release(destroy)
   }
 }
+
+type Around = <Result>(statement: () => Promise<Result>) => Promise<Result>
 
 function asPostgresError(cause: unknown): never {
   throw new PostgresError(cause)

@@ -39,7 +39,7 @@ const overlapMs: Readonly<Record<string, number>> = {
  * Secrets that `millrace secrets rotate` exchanges: not logins of engines, which running programs
  * use, nor what digests keys.
  */
-const rotatedSecrets = ['cursor', 'sealing', 'payments'] as const
+const rotatedSecrets = ['cursor', 'sealing', 'payments', 'receipts'] as const
 
 /** Keys of 32 bytes; the first seals, all of them open. */
 export type Keys = readonly [Uint8Array, ...Uint8Array[]]

@@ -20,8 +20,8 @@ export interface JobCharge {
 }
 
 /** Held for jobs that have not ended. */
-const ESCROW = 'escrow:jobs'
-const REVENUE = 'revenue:jobs'
+export const ESCROW = 'escrow:jobs'
+export const REVENUE = 'revenue:jobs'
 const REFUNDS = 'refunds'
 /** What left to sellers, by whether their answer came. */
 const WALLET = 'wallet'
@@ -102,6 +102,17 @@ export async function addClosing(
   ]
   const moved = entries.filter(({ amount }) => amount !== 0n)
   await addEntries(transaction, `job:${charge.paymentId}/closed`, moved)
+}
+
+/** Whether the chain took back what a job was paid with. */
+export async function isReversed(app: AppDatabase, paymentId: string): Promise<boolean> {
+  const found = await app
+    .selectFrom('app.payments')
+    .select('id')
+    .where('id', '=', paymentId)
+    .where('proof', '=', 'reversed')
+    .executeTakeFirst()
+  return found !== undefined
 }
 
 /** The row's columns of its money. */

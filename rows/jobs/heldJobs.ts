@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import { failure } from '#errors.ts'
 import { toBytes } from '#store/sql.ts'
 import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
-import { queuePayout } from '../payments/payouts.ts'
+import { queuePayout } from '../payments/debts.ts'
 import {
   addClosing,
   addCost,
@@ -15,6 +15,7 @@ import {
   type Closing,
   chargeColumns,
   chargedJobOf,
+  isReversed,
   type PaidCall,
   readPaidUnits,
 } from './books.ts'
@@ -283,7 +284,9 @@ async function close(
   { close: closingOf, nowMs }: Extract<JobStep['next'], { kind: 'end' }>,
 ): Promise<void> {
   const closing = closingOf(job, await readPaidUnits(transaction, jobId))
-  const { charge, payer } = job
+  const { payer } = job
+  // What the chain took back has no entries any more, and is not refunded.
+  const charge = job.charge && (await isReversed(transaction, job.charge.paymentId)) ? null : job.charge
   await transaction
     .updateTable('app.jobs')
     .set({

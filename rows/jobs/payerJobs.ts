@@ -11,10 +11,25 @@ export interface PayerJob {
   readonly currency: string
   readonly decimals: number
   readonly chargedUnits: bigint
+  /** What paid for it; null where it cost nothing, or a session paid. */
+  readonly transactionHash: string | null
+  /** Null where nothing is or was owed. */
+  readonly refund: PayerPayout | null
+  readonly reward: PayerPayout | null
   /** Null before the end. */
   readonly committedUnits: bigint | null
   readonly createdAt: Date
   readonly endedAt: Date | null
+}
+
+/** Money to the payer. */
+export interface PayerPayout {
+  readonly state: string
+  /** In the token's smallest unit. */
+  readonly amount: bigint
+  readonly tokenDecimals: number
+  /** Hash of the transaction that was signed last for it; null before. */
+  readonly transactionHash: string | null
 }
 
 /** What was paid in one token. */
@@ -37,13 +52,31 @@ export async function listJobsOfPayer(
   limit: number,
 ): Promise<readonly PayerJob[]> {
   const rows = await app
-    .selectFrom('app.jobs')
+    .selectFrom('app.jobs as job')
+    .leftJoin('app.payments as paid', 'paid.id', 'job.payment_id')
+    .leftJoin('app.payouts as refund', (join) =>
+      join
+        .onRef('refund.reference', '=', 'job.payment_id')
+        .on('refund.kind', '=', 'refund')
+        .on('refund.state', '<>', 'withdrawn'),
+    )
+    .leftJoin('app.payouts as reward', (join) =>
+      join
+        .on('reward.reference', '=', sql<string>`job.id::text`)
+        .on('reward.kind', '=', 'reward')
+        .on('reward.state', '<>', 'withdrawn'),
+    )
     .select([
-      ...(['id', 'state', 'idempotency_key', 'plan_hash', 'currency', 'decimals'] as const),
-      ...(['charged_units', 'committed_units', 'created_at', 'ended_at'] as const),
+      ...(['job.id', 'job.state', 'job.idempotency_key', 'job.plan_hash', 'job.currency'] as const),
+      ...(['job.decimals', 'job.charged_units', 'job.committed_units', 'job.created_at'] as const),
+      ...(['job.ended_at', 'job.token_decimals', 'paid.tx_hash'] as const),
+      ...(['refund.state as refund_state', 'refund.amount as refund_amount'] as const),
+      ...(['reward.state as reward_state', 'reward.amount as reward_amount'] as const),
+      lastTransaction('refund').as('refund_hash'),
+      lastTransaction('reward').as('reward_hash'),
     ])
-    .where('payer', '=', toBytes(payer))
-    .orderBy('created_at', 'desc')
+    .where('job.payer', '=', toBytes(payer))
+    .orderBy('job.created_at', 'desc')
     .limit(limit)
     .execute()
   return rows.map((row) => ({
@@ -55,8 +88,69 @@ export async function listJobsOfPayer(
     decimals: row.decimals,
     chargedUnits: BigInt(row.charged_units),
     committedUnits: row.committed_units === null ? null : BigInt(row.committed_units),
+    transactionHash: row.tx_hash && toHex(row.tx_hash),
+    refund: payoutOf(row.refund_state, row.refund_amount, row.refund_hash, row.token_decimals),
+    reward: payoutOf(row.reward_state, row.reward_amount, row.reward_hash, row.token_decimals),
     createdAt: row.created_at,
     endedAt: row.ended_at,
+  }))
+}
+
+const lastTransaction = (kind: 'refund' | 'reward') =>
+  sql<Buffer | null>`(SELECT tx_hash FROM app.payout_transactions t
+    WHERE t.payout_id = ${sql.ref(`${kind}.id`)} AND t.attempt = ${sql.ref(`${kind}.attempt`)})`
+
+const payoutOf = (
+  state: string | null,
+  amount: string | null,
+  hash: Buffer | null,
+  tokenDecimals: number | null,
+): PayerPayout | null =>
+  state === null || amount === null || tokenDecimals === null
+    ? null
+    : { state, amount: BigInt(amount), tokenDecimals, transactionHash: hash && toHex(hash) }
+
+/** What calls of one service cost in a day. */
+export interface PayerDay {
+  /** UTC, as 2026-11-26. */
+  readonly day: string
+  readonly serviceId: string
+  readonly currency: string
+  readonly decimals: number
+  readonly calls: number
+  /** What its seller got, in the smallest unit of the currency. */
+  readonly units: bigint
+}
+
+/** By day, the newest first, and service. */
+export async function listDaysOfPayer(
+  app: AppDatabase,
+  payer: string,
+  limit: number,
+): Promise<readonly PayerDay[]> {
+  const rows = await app
+    .selectFrom('app.jobs as job')
+    .innerJoin('app.job_nodes as node', 'node.job_id', 'job.id')
+    .innerJoin('app.job_attempts as attempt', (join) =>
+      join.onRef('attempt.job_id', '=', 'node.job_id').onRef('attempt.node_id', '=', 'node.node_id'),
+    )
+    .select([
+      sql<string>`to_char(attempt.started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')`.as('day'),
+      'node.service_id',
+      'job.currency',
+      'job.decimals',
+      sql<number>`count(*)::int`.as('calls'),
+      sql<string>`sum(attempt.paid_units)`.as('units'),
+    ])
+    .where('job.payer', '=', toBytes(payer))
+    .where('attempt.paid_units', 'is not', null)
+    .groupBy(['day', 'node.service_id', 'job.currency', 'job.decimals'])
+    .orderBy('day', 'desc')
+    .orderBy('node.service_id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ day, service_id: serviceId, currency, decimals, calls, units }) => ({
+    ...{ day, serviceId, currency, decimals, calls, units: BigInt(units) },
   }))
 }
 

@@ -162,10 +162,19 @@ export async function readOutputs(
 /** Jobs for the operator, the newest first. */
 export async function listJobs(app: AppDatabase, limit: number): Promise<readonly ListedJob[]> {
   const rows = await app
-    .selectFrom('app.jobs')
-    .select(['id', 'state', 'payer', 'currency', 'decimals', 'charged_units', 'committed_units'])
-    .select(['created_at', 'ended_at'])
-    .orderBy('created_at', 'desc')
+    .selectFrom('app.jobs as j')
+    .leftJoin('app.payments as p', 'p.id', 'j.payment_id')
+    .select([
+      'j.id',
+      'j.state',
+      'j.payer',
+      'j.currency',
+      'j.decimals',
+      'j.charged_units',
+      'j.committed_units',
+    ])
+    .select(['j.created_at', 'j.ended_at', 'p.proof'])
+    .orderBy('j.created_at', 'desc')
     .limit(limit)
     .execute()
   return rows.map((row) => ({
@@ -178,10 +187,14 @@ export async function listJobs(app: AppDatabase, limit: number): Promise<readonl
     committedUnits: row.committed_units === null ? null : BigInt(row.committed_units),
     createdAt: row.created_at,
     endedAt: row.ended_at,
+    isReversed: row.proof === 'reversed',
   }))
 }
 
-export type ListedJob = Pick<
+export type ListedJob = {
+  /** The chain took its payment back. */
+  readonly isReversed: boolean
+} & Pick<
   ReadJob,
   | 'jobId'
   | 'state'

@@ -76,6 +76,9 @@ export async function findReview(app: AppDatabase, jobId: string): Promise<Store
   }
 }
 
+/** Why a review earns nothing whose job was paid with what the chain took back. */
+export const PAYMENT_REVERSED = 'payment_reversed'
+
 /** @param reason null once a reward is owed */
 export async function keepReason(
   transaction: AppDatabase,

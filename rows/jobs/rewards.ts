@@ -2,9 +2,9 @@
 import { sql } from 'kysely'
 import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, fromNow } from '../database.ts'
+import { queuePayout } from '../payments/debts.ts'
 import { addEntries } from '../payments/ledger.ts'
-import { queuePayout } from '../payments/payouts.ts'
-import { readPaidUnits } from './books.ts'
+import { isReversed, readPaidUnits } from './books.ts'
 import { type JobState, jobStateOf } from './states.ts'
 
 /** A token and how many of its units make one. */
@@ -21,6 +21,8 @@ export interface RewardFacts {
   readonly payer: string
   /** Null for a job that cost nothing. */
   readonly charge: RewardToken | null
+  /** The chain took back what it was paid with. */
+  readonly isReversed: boolean
   /** What was charged and is not refunded, in the token's unit. */
   readonly committedAmount: bigint
   /** What its calls cost, in the unit of quotes; null decimals are the token's. */
@@ -49,8 +51,11 @@ export async function readRewardFacts(app: AppDatabase, jobId: string): Promise<
       'committed_amount',
       'decimals',
       'retry_of',
+      'payment_id',
     ])
     .where('id', '=', jobId)
+    // A payment that is taken back meanwhile has to wait: it withdraws what is owed.
+    .forShare()
     .executeTakeFirst()
   if (!job) return null
   const nodes = await app
@@ -69,6 +74,7 @@ export async function readRewardFacts(app: AppDatabase, jobId: string): Promise<
     payer: toHex(job.payer),
     charge:
       chainId === null || !token || decimals === null ? null : { chainId, token: toHex(token), decimals },
+    isReversed: job.payment_id !== null && (await isReversed(app, job.payment_id)),
     committedAmount: BigInt(job.committed_amount ?? 0),
     paidUnits: await readPaidUnits(app, jobId),
     quoteDecimals: job.decimals,
@@ -103,7 +109,7 @@ async function isRewarded(app: AppDatabase, jobId: string, retryOf: string | nul
     )
     SELECT EXISTS (
       SELECT 1 FROM app.payouts p
-      WHERE p.kind = 'reward' AND p.reference IN (
+      WHERE p.kind = 'reward' AND p.state <> 'withdrawn' AND p.reference IN (
         SELECT id::text FROM earlier WHERE id IS NOT NULL UNION SELECT id::text FROM later WHERE id <> ${jobId}::uuid)
     ) AS found`.execute(app)
   return rows[0]?.found ?? false
@@ -130,6 +136,7 @@ export async function rewardsOfDay(
       sql<string>`coalesce(sum(amount) FILTER (WHERE recipient = ${toBytes(payer)}), 0)`.as('own'),
     ])
     .where('kind', '=', 'reward')
+    .where('state', '<>', 'withdrawn')
     .where('chain_id', '=', chainId)
     .where('currency', '=', Buffer.from(toBytes(token)))
     .where('queued_at', '>', fromNow(-DAY_MS))

@@ -5,6 +5,7 @@
 import { sql } from 'kysely'
 import { toBytes } from '#store/sql.ts'
 import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
+import { history } from '../history.ts'
 import { newTimedId } from '../identifiers.ts'
 import type { SpendTerms } from './spends.ts'
 import { type DaySum, moveBudget } from './walletDays.ts'
@@ -25,6 +26,8 @@ export type Reservation =
   /** The node has a spend already. */
   | { readonly kind: 'taken' }
   | { readonly kind: 'paused' }
+  /** The end of the job was asked for, or its payment was taken back. */
+  | { readonly kind: 'cancelled' }
   /** The database is of another history: what it does not know of may be under way. */
   | { readonly kind: 'frozen' }
   | { readonly kind: 'limited'; readonly limit: LimitName }
@@ -42,6 +45,7 @@ export async function reserveSpend(
       const { isPaused, isKnown, day } = await lockWallet(transaction)
       if (isPaused) return { kind: 'paused' }
       if (!isKnown) return { kind: 'frozen' }
+      if (await isCancelling(transaction, terms.jobId)) return { kind: 'cancelled' }
       const id = newTimedId('spd', nowMs)
       if (!(await insertSpend(transaction, id, day, terms))) return { kind: 'taken' }
       if ((await sumOfJob(transaction, terms.jobId)) > jobUnits) throw new LimitReached('job')
@@ -100,14 +104,17 @@ async function sumOfJob(transaction: AppDatabase, jobId: string): Promise<bigint
   return BigInt(units)
 }
 
-const today = sql<string>`to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD')`
+async function isCancelling(transaction: AppDatabase, jobId: string): Promise<boolean> {
+  const found = await transaction
+    .selectFrom('app.jobs')
+    .select('id')
+    .where('id', '=', jobId)
+    .where('cancel_requested_at', 'is not', null)
+    .executeTakeFirst()
+  return found !== undefined
+}
 
-/**
- * Which history of commits this database has. A restored one is of another cluster, and a promoted
- * one on another timeline: both may lack the newest rows.
- */
-const history = sql<string>`
-  (SELECT system_identifier FROM pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)`
+const today = sql<string>`to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD')`
 
 const lockWallet = (transaction: AppDatabase) =>
   transaction

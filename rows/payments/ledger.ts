@@ -5,8 +5,10 @@ import type { AppDatabase } from '../database.ts'
 
 export interface Entry {
   /**
-   * Outside of the service `payer:<address>` and `chain`, to which fees go; inside
-   * `revenue:<scope>`, `costs:fees`, and what is owed: `refunds`, `rewards`.
+   * Outside of the service `payer:<address>`, `channel:<id>` and `chain`, to which fees go; inside
+   * `revenue:<scope>`, `escrow:jobs` for jobs that have not ended, what is owed (`refunds`,
+   * `rewards`), what left to sellers (`wallet`, `cost:jobs`, `cost:undelivered`), `costs:fees` and
+   * `costs:reversed`.
    */
   readonly account: string
   readonly chainId: number
@@ -15,6 +17,9 @@ export interface Entry {
   /** In the currency's smallest unit; what an account receives is positive. */
   readonly amount: bigint
 }
+
+/** What was refunded or given for payments that the chain took back afterwards. */
+export const COST_REVERSED = 'costs:reversed'
 
 /** @throws PostgresError when they do not sum to 0, at the end of the transaction */
 export async function addEntries(

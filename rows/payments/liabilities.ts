@@ -1,8 +1,9 @@
 /** Payments that are owed back to their payers, and what became of that. */
 import { toHex } from '#store/sql.ts'
 import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
+import { queuePayout } from './debts.ts'
 import { addOwed } from './ledger.ts'
-import { type PayoutState, queuePayout } from './payouts.ts'
+import type { PayoutState } from './payouts.ts'
 
 /** A payment whose money belongs to its payer. */
 export interface Liability {
@@ -85,7 +86,10 @@ const selected = (app: AppDatabase) =>
   app
     .selectFrom('app.payments as paid')
     .leftJoin('app.payouts as out', (join) =>
-      join.onRef('out.reference', '=', 'paid.id').on('out.kind', '=', 'refund'),
+      join
+        .onRef('out.reference', '=', 'paid.id')
+        .on('out.kind', '=', 'refund')
+        .on('out.state', '<>', 'withdrawn'),
     )
     .select([
       ...(['paid.id', 'paid.scope', 'paid.chain_id', 'paid.currency', 'paid.payer'] as const),

@@ -229,14 +229,24 @@ export async function settlePayment(
 
 const entriesOf = ({
   scope,
+  method,
+  identity,
   payer,
   chainId,
   currency,
   amount,
-}: Pick<Payment, 'scope' | 'payer' | 'chainId' | 'currency' | 'amount'>): readonly Entry[] => [
-  { account: `payer:${payer}`, chainId, currency, amount: -amount },
+}: Payment): readonly Entry[] => [
+  {
+    // A channel pays out later: until then the payer has paid nothing.
+    account: method === CHANNEL_METHOD ? channelAccountOf(identity) : `payer:${payer}`,
+    ...{ chainId, currency, amount: -amount },
+  },
   { account: `revenue:${scope}`, chainId, currency, amount },
 ]
+
+/** The method whose payments are taken from a channel: its id begins the identity. */
+export const CHANNEL_METHOD = 'tempo/session'
+const channelAccountOf = (identity: string) => `channel:${identity.split(':')[0]}`
 
 /** It surely did not settle. */
 export async function failPayment(app: AppDatabase, held: HeldPayment): Promise<void> {
@@ -271,15 +281,21 @@ export async function listUnknown(
   return rows.map(paymentOf)
 }
 
+export interface ListedPayment extends Payment {
+  /** The chain took it back. */
+  readonly isReversed: boolean
+}
+
 /** The newest first. */
-export async function listPayments(app: AppDatabase, limit: number): Promise<readonly Payment[]> {
+export async function listPayments(app: AppDatabase, limit: number): Promise<readonly ListedPayment[]> {
   const rows = await app
     .selectFrom('app.payments')
     .select(columns)
+    .select('proof')
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()
-  return rows.map(paymentOf)
+  return rows.map((row) => ({ ...paymentOf(row), isReversed: row.proof === 'reversed' }))
 }
 
 /** What settled and is not owed back, by the account that it is revenue of. */

@@ -6,15 +6,15 @@
 import { sql } from 'kysely'
 import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
-import { newTimedId } from '../identifiers.ts'
 import { addEntries } from './ledger.ts'
 
 /**
  * - `queued`: no transaction of it can be mined;
  * - `sending`: its last transaction may be mined;
- * - `paid`: a final block has it.
+ * - `paid`: a final block has it;
+ * - `withdrawn`: the chain took back what it was owed for.
  */
-export type PayoutState = 'queued' | 'sending' | 'paid'
+export type PayoutState = 'queued' | 'sending' | 'paid' | 'withdrawn'
 
 /** What is owed: `refunds` and `rewards` are the accounts that hold it. */
 export type PayoutKind = 'refund' | 'reward'
@@ -60,31 +60,6 @@ export interface HeldPayout extends Payout {
   readonly hold: number
 }
 
-/**
- * Owes the amount from now on, within the caller's transaction, which also books it as owed. False
- * where it is owed or was paid already.
- */
-export async function queuePayout(
-  transaction: AppDatabase,
-  { to, ...terms }: PayoutTerms,
-  nowMs: number,
-): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await transaction
-    .insertInto('app.payouts')
-    .values({
-      id: newTimedId('out', nowMs),
-      kind: terms.kind,
-      reference: terms.reference,
-      chain_id: terms.chainId,
-      currency: toBytes(terms.currency),
-      amount: terms.amount,
-      recipient: toBytes(to),
-    })
-    .onConflict((conflict) => conflict.columns(['kind', 'reference']).doNothing())
-    .executeTakeFirst()
-  return numInsertedOrUpdatedRows === 1n
-}
-
 /** Takes what is due on a chain, the longest first; others that take at the same time get others. */
 export async function takePayouts(
   app: AppDatabase,
@@ -96,7 +71,7 @@ export async function takePayouts(
     const due = await transaction
       .selectFrom('app.payouts')
       .select('id')
-      .where('state', '<>', 'paid')
+      .where('state', 'in', ['queued', 'sending'])
       .where('chain_id', '=', chainId)
       .where('held_until', '<', databaseNow)
       .orderBy('held_until')
@@ -219,31 +194,87 @@ export interface PaidBy {
  * Paid, with its entries, in one transaction. False where it was paid already: whoever knows it may
  * say so, held or not.
  */
-export async function finishPayout(
+export async function finishPayout(app: AppDatabase, payout: Payout, by: PaidBy): Promise<boolean> {
+  return app.transaction().execute((transaction) => finish(transaction, payout, by))
+}
+
+/**
+ * Paid by a transaction of somebody else's, such as the operator's, where nothing was signed for it
+ * here. False where something was, or it is paid. Rejects where the transaction has paid another one.
+ */
+export async function finishPaidElsewhere(
   app: AppDatabase,
-  { id, kind, chainId, currency, amount, to }: Payout,
-  { blockNumber, fee, feeCurrency }: PaidBy,
+  payout: Payout,
+  { txHash, ...by }: PaidBy & Pick<SignedTransaction, 'txHash'>,
 ): Promise<boolean> {
   return app.transaction().execute(async (transaction) => {
     const { numUpdatedRows } = await transaction
       .updateTable('app.payouts')
-      .set({ state: 'paid', paid_at: databaseNow, block_number: blockNumber, problem: null, failures: 0 })
-      .where('id', '=', id)
-      .where('state', '=', 'sending')
+      .set((row) => ({
+        ...{ state: 'sending', attempt: payout.attempt + 1 },
+        // A process that had taken it signs no more.
+        hold: sql<number>`${row.ref('hold')} + 1`,
+      }))
+      .where('id', '=', payout.id)
+      .where('state', '=', 'queued')
+      .where('attempt', '=', payout.attempt)
       .executeTakeFirst()
     if (numUpdatedRows === 0n) return false
-    await addEntries(transaction, id, [
-      { account: `${kind}s`, chainId, currency, amount: -amount },
-      { account: `payer:${to}`, chainId, currency, amount },
-      ...(fee > 0n
-        ? [
-            { account: 'costs:fees', chainId, currency: feeCurrency, amount: -fee },
-            { account: 'chain', chainId, currency: feeCurrency, amount: fee },
-          ]
-        : []),
-    ])
-    return true
+    await transaction
+      .insertInto('app.payout_transactions')
+      .values({
+        ...{ payout_id: payout.id, attempt: payout.attempt + 1, chain_id: payout.chainId },
+        ...{ tx_hash: toBytes(txHash), raw: toBytes('0x'), valid_before: databaseNow },
+      })
+      .execute()
+    return finish(transaction, payout, by)
   })
+}
+
+async function finish(
+  transaction: AppDatabase,
+  { id, kind, chainId, currency, amount, to }: Payout,
+  { blockNumber, fee, feeCurrency }: PaidBy,
+): Promise<boolean> {
+  const { numUpdatedRows } = await transaction
+    .updateTable('app.payouts')
+    .set({ state: 'paid', paid_at: databaseNow, block_number: blockNumber, problem: null, failures: 0 })
+    .where('id', '=', id)
+    .where('state', '=', 'sending')
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return false
+  await addEntries(transaction, id, [
+    { account: `${kind}s`, chainId, currency, amount: -amount },
+    { account: `payer:${to}`, chainId, currency, amount },
+    ...(fee > 0n
+      ? [
+          { account: 'costs:fees', chainId, currency: feeCurrency, amount: -fee },
+          { account: 'chain', chainId, currency: feeCurrency, amount: fee },
+        ]
+      : []),
+  ])
+  return true
+}
+
+/** By its own id; null for none. */
+export async function findPayoutById(app: AppDatabase, id: string): Promise<Payout | null> {
+  const row = await selected(app).where('out.id', '=', id).executeTakeFirst()
+  return row ? payoutOf(row) : null
+}
+
+/** Whether a transaction of the chain is a payout's already. */
+export async function isPayoutTransaction(
+  app: AppDatabase,
+  chainId: number,
+  txHash: string,
+): Promise<boolean> {
+  const row = await app
+    .selectFrom('app.payout_transactions')
+    .select('payout_id')
+    .where('chain_id', '=', chainId)
+    .where('tx_hash', '=', Buffer.from(toBytes(txHash)))
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 /** The newest first. */
@@ -252,7 +283,7 @@ export async function listPayouts(app: AppDatabase, limit: number): Promise<read
   return rows.map(payoutOf)
 }
 
-/** What is owed for something; null where nothing is. */
+/** What is owed for something, or was paid; null where nothing is. */
 export async function findPayout(
   app: AppDatabase,
   kind: PayoutKind,
@@ -261,6 +292,7 @@ export async function findPayout(
   const row = await selected(app)
     .where('out.kind', '=', kind)
     .where('out.reference', '=', reference)
+    .where('out.state', '<>', 'withdrawn')
     .executeTakeFirst()
   return row ? payoutOf(row) : null
 }
@@ -305,7 +337,7 @@ const payoutOf = (row: PayoutRow): Payout => ({
 
 const heldOf = (row: PayoutRow): HeldPayout => ({ ...payoutOf(row), hold: row.hold })
 
-const states: readonly PayoutState[] = ['queued', 'sending', 'paid']
+const states: readonly PayoutState[] = ['queued', 'sending', 'paid', 'withdrawn']
 const kinds: readonly PayoutKind[] = ['refund', 'reward']
 
 function stateOf(text: string): PayoutState {

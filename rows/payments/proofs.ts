@@ -1,8 +1,9 @@
-/** What our own index says of settlements. A payment that the chain took back takes its entries back. */
+/** What our own index says of settlements. */
 import { sql } from 'kysely'
 import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, fromNow } from '../database.ts'
-import { addEntries } from './ledger.ts'
+import { withdrawPayout } from './debts.ts'
+import { addEntries, COST_REVERSED } from './ledger.ts'
 import { columns, type Payment, paymentOf } from './payments.ts'
 
 /** A payment whose transaction is known. */
@@ -103,35 +104,29 @@ export async function keepProof(
 }
 
 /**
- * No block has the transaction and none can: the entries are taken back, and a refund that was not
- * signed is not sent. False where that was done before.
+ * Takes the entries of a payment back within the caller's transaction; a refund that was not signed is
+ * not sent. False where that was done before, or where it did not settle.
  */
-export async function reversePayment(
-  app: AppDatabase,
+export async function takeBack(
+  transaction: AppDatabase,
   { id, scope, payer, chainId, currency, amount }: Payment,
 ): Promise<boolean> {
-  return app.transaction().execute(async (transaction) => {
-    const row = await transaction
-      .updateTable('app.payments')
-      .set({ proof: 'reversed' })
-      .where('id', '=', id)
-      .where('state', '=', 'settled')
-      .where('proof', 'is', null)
-      .returning('owed_at')
-      .executeTakeFirst()
-    if (!row) return false
-    await addEntries(transaction, `${id}/reversed`, [
-      { account: row.owed_at ? 'refunds' : `revenue:${scope}`, chainId, currency, amount: -amount },
-      { account: `payer:${payer}`, chainId, currency, amount },
-    ])
-    await transaction
-      .deleteFrom('app.payouts')
-      .where('kind', '=', 'refund')
-      .where('reference', '=', id)
-      .where('attempt', '=', 0)
-      .execute()
-    return true
-  })
+  const row = await transaction
+    .updateTable('app.payments')
+    .set({ proof: 'reversed' })
+    .where('id', '=', id)
+    .where('state', '=', 'settled')
+    .where('proof', 'is', null)
+    .returning('owed_at')
+    .executeTakeFirst()
+  if (!row) return false
+  const isRefunded = row.owed_at !== null && (await withdrawPayout(transaction, 'refund', id)).sent > 0n
+  const owed = isRefunded ? COST_REVERSED : 'refunds'
+  await addEntries(transaction, `${id}/reversed`, [
+    { account: row.owed_at ? owed : `revenue:${scope}`, chainId, currency, amount: -amount },
+    { account: `payer:${payer}`, chainId, currency, amount },
+  ])
+  return true
 }
 
 /** How many payments and payouts of a chain an operator should look at. */
@@ -165,7 +160,7 @@ export async function countFindings(app: AppDatabase, chainId: number): Promise<
     .selectFrom('app.payouts')
     .select(sql<number>`count(*)::int`.as('waiting'))
     .where('chain_id', '=', chainId)
-    .where('state', '<>', 'paid')
+    .where('state', 'in', ['queued', 'sending'])
     .where('problem', 'is not', null)
     .where('queued_at', '<', fromNow(-600_000))
     .executeTakeFirstOrThrow()

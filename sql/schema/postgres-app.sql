@@ -168,6 +168,63 @@ CREATE TABLE app.catalog_terms (
 CREATE INDEX catalog_terms_grams ON app.catalog_terms USING gin (grams);
 COMMENT ON COLUMN app.catalog_terms.grams IS 'three letters at a time, in any alphabet: pg_trgm sees ASCII alone where the ctype is C';
 
+CREATE TABLE app.channel_captures (
+  channel_id bytea NOT NULL,
+  settled numeric(29,0) NOT NULL,
+  amount numeric(29,0) NOT NULL,
+  tx_hash bytea,
+  captured_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT channel_captures_amount_check CHECK ((amount > (0)::numeric)),
+  CONSTRAINT channel_captures_channel_id_fkey FOREIGN KEY (channel_id) REFERENCES app.channels(id),
+  CONSTRAINT channel_captures_pkey PRIMARY KEY (channel_id, settled)
+);
+COMMENT ON TABLE app.channel_captures IS 'transfers of channels to the payee';
+COMMENT ON COLUMN app.channel_captures.settled IS 'of the channel, from then on';
+COMMENT ON COLUMN app.channel_captures.tx_hash IS 'null where it was seen on the chain afterwards';
+
+CREATE TABLE app.channels (
+  id bytea NOT NULL,
+  chain_id bigint NOT NULL,
+  escrow bytea NOT NULL,
+  payer bytea NOT NULL,
+  payee bytea NOT NULL,
+  operator bytea NOT NULL,
+  token bytea NOT NULL,
+  salt bytea NOT NULL,
+  named_signer bytea NOT NULL,
+  signer bytea NOT NULL,
+  opening_hash bytea NOT NULL,
+  deposit numeric(29,0) NOT NULL,
+  accepted numeric(29,0) NOT NULL,
+  signature bytea,
+  spent numeric(29,0) NOT NULL,
+  settled numeric(29,0) NOT NULL,
+  units integer NOT NULL,
+  close_requested_at bigint NOT NULL,
+  is_closed boolean NOT NULL,
+  opened_at timestamp with time zone NOT NULL,
+  used_at timestamp with time zone DEFAULT now() NOT NULL,
+  looked_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT channels_accepted_check CHECK ((accepted >= (0)::numeric)),
+  CONSTRAINT channels_check CHECK (((spent >= (0)::numeric) AND (spent <= accepted))),
+  CONSTRAINT channels_deposit_check CHECK ((deposit >= (0)::numeric)),
+  CONSTRAINT channels_pkey PRIMARY KEY (id),
+  CONSTRAINT channels_settled_check CHECK ((settled >= (0)::numeric))
+);
+CREATE INDEX channels_of_payer ON app.channels USING btree (payer, used_at DESC) WHERE (NOT is_closed);
+CREATE INDEX channels_to_look_at ON app.channels USING btree (looked_at) WHERE (NOT is_closed);
+COMMENT ON TABLE app.channels IS 'payment channels to this service';
+COMMENT ON COLUMN app.channels.named_signer IS 'who signs for the payer, as the channel names it; zero: the payer';
+COMMENT ON COLUMN app.channels.signer IS 'who signs for the payer';
+COMMENT ON COLUMN app.channels.opening_hash IS 'of the transaction that opened it: a part of its id';
+COMMENT ON COLUMN app.channels.deposit IS 'in the smallest unit of the token, as the amounts beside it';
+COMMENT ON COLUMN app.channels.accepted IS 'what the payer has signed for, over the life of the channel';
+COMMENT ON COLUMN app.channels.signature IS 'of the voucher for it';
+COMMENT ON COLUMN app.channels.spent IS 'what was answered for';
+COMMENT ON COLUMN app.channels.settled IS 'what the chain has paid out to the payee';
+COMMENT ON COLUMN app.channels.close_requested_at IS 'Unix seconds; 0: the channel is open';
+COMMENT ON COLUMN app.channels.looked_at IS 'when the chain was asked about it last';
+
 CREATE TABLE app.defaults (
   singleton boolean DEFAULT true NOT NULL,
   org_id text NOT NULL,
@@ -201,6 +258,15 @@ CREATE TABLE app.fee_days (
 COMMENT ON TABLE app.fee_days IS 'what accounts of ours may have paid in fees, a row a day';
 COMMENT ON COLUMN app.fee_days.day IS 'its beginning in UTC';
 COMMENT ON COLUMN app.fee_days.reserved IS 'the most that transactions sent that day can cost, in the smallest unit of the chain''s own coin';
+
+CREATE TABLE app.histories (
+  name text NOT NULL,
+  history text NOT NULL,
+  CONSTRAINT histories_pkey PRIMARY KEY (name)
+);
+COMMENT ON TABLE app.histories IS 'histories of this database that work knows; one that was restored or promoted has another, and may lack what was sent';
+COMMENT ON COLUMN app.histories.name IS 'of the work, such as payouts';
+COMMENT ON COLUMN app.histories.history IS 'cluster and timeline';
 
 CREATE TABLE app.identity (
   singleton boolean DEFAULT true NOT NULL,
@@ -295,6 +361,7 @@ CREATE TABLE app.job_nodes (
   CONSTRAINT job_nodes_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'running'::text, 'waiting'::text, 'succeeded'::text, 'failed'::text, 'skipped'::text, 'cancelled'::text]))),
   CONSTRAINT job_nodes_units_max_check CHECK ((units_max >= (0)::numeric))
 );
+CREATE INDEX job_nodes_of_service ON app.job_nodes USING btree (service_id, ended_at) WHERE ((attempt > 0) AND (NOT is_carried));
 COMMENT ON TABLE app.job_nodes IS 'calls of a job''s plan, and what came of each';
 COMMENT ON COLUMN app.job_nodes.units_max IS 'the most the call may cost, as it was quoted';
 COMMENT ON COLUMN app.job_nodes.is_carried IS 'its output was paid for by the job that this one goes on with';
@@ -419,7 +486,7 @@ CREATE TABLE app.ledger_entries (
   CONSTRAINT ledger_entries_pkey PRIMARY KEY (transaction_id, account, chain_id, currency)
 );
 COMMENT ON TABLE app.ledger_entries IS 'money of the service, in double entry';
-COMMENT ON COLUMN app.ledger_entries.account IS 'payer:<address>, revenue:<scope>, refunds';
+COMMENT ON COLUMN app.ledger_entries.account IS 'outside: payer:<address>, channel:<id>, chain; inside: revenue:<scope>, escrow:jobs, refunds, rewards, wallet, cost:jobs, cost:undelivered, costs:fees, costs:reversed';
 COMMENT ON COLUMN app.ledger_entries.amount IS 'in the smallest unit of the currency; what an account receives is positive';
 
 CREATE TABLE app.memberships (
@@ -475,6 +542,14 @@ CREATE TABLE app.pauses (
 COMMENT ON TABLE app.pauses IS 'work that an operator has paused, for every process: what is queued waits';
 COMMENT ON COLUMN app.pauses.name IS 'such as payouts';
 
+CREATE TABLE app.payment_marks (
+  key text NOT NULL,
+  value jsonb NOT NULL,
+  changed_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT payment_marks_pkey PRIMARY KEY (key)
+);
+COMMENT ON TABLE app.payment_marks IS 'what the payment library remembers between requests';
+
 CREATE TABLE app.payment_proofs (
   challenge_id text NOT NULL,
   used_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -508,6 +583,7 @@ CREATE TABLE app.payments (
   proof text,
   block_number bigint,
   reference text,
+  taken_at timestamp with time zone,
   CONSTRAINT payments_amount_check CHECK ((amount > (0)::numeric)),
   CONSTRAINT payments_chain_id_tx_hash_key UNIQUE (chain_id, tx_hash),
   CONSTRAINT payments_check CHECK (((receipt IS NOT NULL) = (state = 'settled'::text))),
@@ -542,6 +618,7 @@ COMMENT ON COLUMN app.payments.owed_at IS 'since when it is owed to its payer: i
 COMMENT ON COLUMN app.payments.proof IS 'what our own index says of the settlement, once its block is final: confirmed; differs: the transfer is another; reversed: the chain took it back';
 COMMENT ON COLUMN app.payments.block_number IS 'the final block that has its transaction';
 COMMENT ON COLUMN app.payments.reference IS 'the payer''s own name for it; null where it has none';
+COMMENT ON COLUMN app.payments.taken_at IS 'when a channel gave it';
 
 CREATE TABLE app.payout_transactions (
   payout_id text NOT NULL,
@@ -578,19 +655,19 @@ CREATE TABLE app.payouts (
   paid_at timestamp with time zone,
   block_number bigint,
   CONSTRAINT payouts_amount_check CHECK ((amount > (0)::numeric)),
-  CONSTRAINT payouts_check CHECK (((attempt > 0) OR (state = 'queued'::text))),
+  CONSTRAINT payouts_check CHECK (((attempt > 0) OR (state = ANY (ARRAY['queued'::text, 'withdrawn'::text])))),
   CONSTRAINT payouts_check1 CHECK (((paid_at IS NOT NULL) = (state = 'paid'::text))),
   CONSTRAINT payouts_check2 CHECK (((block_number IS NOT NULL) = (state = 'paid'::text))),
   CONSTRAINT payouts_kind_check CHECK ((kind = ANY (ARRAY['refund'::text, 'reward'::text]))),
   CONSTRAINT payouts_kind_reference_key UNIQUE (kind, reference),
   CONSTRAINT payouts_pkey PRIMARY KEY (id),
-  CONSTRAINT payouts_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'sending'::text, 'paid'::text])))
+  CONSTRAINT payouts_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'sending'::text, 'paid'::text, 'withdrawn'::text])))
 );
-CREATE INDEX payouts_open ON app.payouts USING btree (held_until) WHERE (state <> 'paid'::text);
+CREATE INDEX payouts_open ON app.payouts USING btree (held_until) WHERE (state = ANY (ARRAY['queued'::text, 'sending'::text]));
 COMMENT ON TABLE app.payouts IS 'money that is to be sent or was sent: one row a debt';
 COMMENT ON COLUMN app.payouts.reference IS 'what it is owed for, such as a payment: once for each kind';
 COMMENT ON COLUMN app.payouts.amount IS 'in the smallest unit of the currency';
-COMMENT ON COLUMN app.payouts.state IS 'queued: nothing that could be mined is signed; sending: its transaction may be mined; paid: a final block has it';
+COMMENT ON COLUMN app.payouts.state IS 'queued: nothing that could be mined is signed; sending: its transaction may be mined; paid: a final block has it; withdrawn: the chain took back what it was owed for';
 COMMENT ON COLUMN app.payouts.attempt IS 'transactions signed for it; the last one pays or paid it';
 COMMENT ON COLUMN app.payouts.failures IS 'tries since the last success, which the next pause grows with';
 COMMENT ON COLUMN app.payouts.problem IS 'why it is not paid yet, in words';
@@ -757,6 +834,16 @@ COMMENT ON COLUMN app.spends.tx_hash IS 'of the transaction, where it is known';
 COMMENT ON COLUMN app.spends.valid_before IS 'it cannot be mined from then on';
 COMMENT ON COLUMN app.spends.from_block IS 'it is in no block before';
 COMMENT ON COLUMN app.spends.tries IS 'times it was sent to the seller';
+
+CREATE TABLE app.sponsored_days (
+  chain_id bigint NOT NULL,
+  day text NOT NULL,
+  reserved numeric(78,0) NOT NULL,
+  CONSTRAINT sponsored_days_pkey PRIMARY KEY (chain_id, day),
+  CONSTRAINT sponsored_days_reserved_check CHECK ((reserved >= (0)::numeric))
+);
+COMMENT ON TABLE app.sponsored_days IS 'fees that were signed for others, by day (UTC)';
+COMMENT ON COLUMN app.sponsored_days.reserved IS 'at most, in millionths of a dollar';
 
 CREATE TABLE app.used_nonces (
   nonce text NOT NULL,

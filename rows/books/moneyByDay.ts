@@ -1,0 +1,84 @@
+/** Income and cost of a day, by service and payer. */
+import { sql } from 'kysely'
+import { toHex } from '#store/sql.ts'
+import type { AppDatabase } from '../database.ts'
+
+/**
+ * - `payment`: of a payer, for a scope;
+ * - `reversed`: what the chain took back of them;
+ * - `refund`, `reward`: to a payer;
+ * - `cost`: of a payer's jobs, to a service.
+ */
+export type MoneyKind = 'payment' | 'reversed' | 'refund' | 'reward' | 'cost'
+
+export interface MoneyLine {
+  readonly kind: MoneyKind
+  /** What was paid for: a scope such as `data:read`, or the id of a service. */
+  readonly service: string
+  /** Lowercase addresses. */
+  readonly payer: string
+  readonly chainId: number
+  readonly currency: string
+  /** In the currency's smallest unit; what left is negative. */
+  readonly amount: bigint
+  readonly count: number
+}
+
+interface LineRow {
+  readonly kind: MoneyKind
+  readonly service: string
+  readonly payer: Buffer
+  readonly chain_id: number
+  readonly currency: Buffer
+  readonly amount: string
+  readonly count: number
+}
+
+/** The first and last day (UTC, as 2026-11-26) that anything moved on; null where nothing ever did. */
+export async function daysWithMoney(app: AppDatabase): Promise<{ first: string; last: string } | null> {
+  const { first, last } = await app
+    .selectFrom('app.ledger_entries')
+    .select([dayOf('min').as('first'), dayOf('max').as('last')])
+    .executeTakeFirstOrThrow()
+  return first === null || last === null ? null : { first, last }
+}
+
+const dayOf = (which: 'min' | 'max') =>
+  sql<string | null>`to_char(${sql.raw(which)}(recorded_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD')`
+
+/** @param day UTC, as 2026-11-26 */
+export async function readMoneyOf(app: AppDatabase, day: string): Promise<readonly MoneyLine[]> {
+  const from = sql`(${day}::date)::timestamp AT TIME ZONE 'UTC'`
+  const within = (column: string) =>
+    sql`${sql.ref(column)} >= ${from} AND ${sql.ref(column)} < ${from} + interval '1 day'`
+  const { rows } = await sql<LineRow>`
+    SELECT kind, service, payer, chain_id, currency, sum(amount) AS amount, count(*)::int AS count FROM (
+      SELECT 'payment' AS kind, scope AS service, payer, chain_id, currency, amount
+      FROM app.payments WHERE state = 'settled' AND ${within('settled_at')}
+      UNION ALL
+      SELECT 'reversed', p.scope, p.payer, p.chain_id, p.currency, -p.amount
+      FROM app.payments p JOIN app.ledger_entries l
+        ON l.transaction_id = p.id || '/reversed' AND l.account LIKE 'payer:%' AND ${within('l.recorded_at')}
+      WHERE p.proof = 'reversed'
+      UNION ALL
+      SELECT o.kind, coalesce(p.scope, 'jobs'), o.recipient, o.chain_id, o.currency, -o.amount
+      FROM app.payouts o LEFT JOIN app.payments p ON p.id = o.reference
+      WHERE o.state = 'paid' AND ${within('o.paid_at')}
+      UNION ALL
+      SELECT 'cost', n.service_id, j.payer, a.paid_chain_id, a.paid_token, -a.paid_amount
+      FROM app.job_attempts a JOIN app.job_nodes n USING (job_id, node_id) JOIN app.jobs j ON j.id = a.job_id
+      WHERE a.paid_reference IS NOT NULL AND ${within('a.ended_at')}
+    ) AS moved
+    GROUP BY kind, service, payer, chain_id, currency ORDER BY kind, service, payer, chain_id, currency`.execute(
+    app,
+  )
+  return rows.map((row) => ({
+    kind: row.kind,
+    service: row.service,
+    payer: toHex(row.payer),
+    chainId: Number(row.chain_id),
+    currency: toHex(row.currency),
+    amount: BigInt(row.amount),
+    count: row.count,
+  }))
+}

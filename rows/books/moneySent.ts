@@ -1,0 +1,78 @@
+/** Money that left, by the rows of what it was sent for. */
+import { type RawBuilder, sql } from 'kysely'
+import { toHex } from '#store/sql.ts'
+import type { AppDatabase } from '../database.ts'
+
+/** A payment to a seller, a refund or a reward, which the chain has. */
+export interface Sent {
+  /** The id of the spend or the payout. */
+  readonly id: string
+  readonly txHash: string | null
+  /** Lowercase addresses. */
+  readonly currency: string
+  readonly to: string
+  /** In the currency's smallest unit. */
+  readonly amount: bigint
+  /** What the ledger says that the chain took for it, by currency; null where the ledger has no fees. */
+  readonly fees: ReadonlyMap<string, bigint> | null
+}
+
+interface SentRow {
+  readonly id: string
+  readonly tx_hash: Buffer | null
+  readonly currency: Buffer
+  readonly recipient: Buffer
+  readonly amount: string
+  readonly fees: readonly { readonly currency: string; readonly amount: string }[] | null
+}
+
+/** Fees of the payout `o`, as SentRow has them. */
+const bookedFees = sql`
+  (SELECT coalesce(jsonb_agg(jsonb_build_object('currency', '0x' || encode(f.currency, 'hex'), 'amount', f.amount::text)), '[]')
+   FROM (SELECT currency, sum(amount) AS amount FROM app.ledger_entries
+     WHERE transaction_id = o.id AND account = 'chain' GROUP BY currency) AS f)`
+
+/** What was sent on a chain, in the order of the ids. @param after empty for the first */
+export const listSent = (
+  app: AppDatabase,
+  chainId: number,
+  after: string,
+  limit: number,
+): Promise<readonly Sent[]> =>
+  sentBy(
+    app,
+    sql`
+      SELECT * FROM (
+        SELECT id, tx_hash, currency, recipient, amount, NULL::jsonb AS fees FROM app.spends
+        WHERE state = 'settled' AND chain_id = ${chainId}
+        UNION ALL
+        SELECT o.id, t.tx_hash, o.currency, o.recipient, o.amount, ${bookedFees}
+        FROM app.payouts o JOIN app.payout_transactions t ON t.payout_id = o.id AND t.attempt = o.attempt
+        WHERE o.state = 'paid' AND o.chain_id = ${chainId}
+      ) AS sent WHERE id > ${after} ORDER BY id LIMIT ${limit}`,
+  )
+
+/** Payments to sellers that no call of their job was booked with, though the job has ended. */
+export const listUnbooked = (app: AppDatabase, limit: number): Promise<readonly Sent[]> =>
+  sentBy(
+    app,
+    sql`
+      SELECT s.id, s.tx_hash, s.currency, s.recipient, s.amount, NULL::jsonb AS fees
+      FROM app.spends s JOIN app.jobs j ON j.id = s.job_id::uuid AND j.ended_at IS NOT NULL
+      WHERE s.state = 'settled' AND NOT EXISTS (
+        SELECT FROM app.job_attempts a
+        WHERE a.job_id = j.id AND a.node_id = s.node_id AND a.paid_reference IS NOT NULL)
+      ORDER BY s.id LIMIT ${limit}`,
+  )
+
+async function sentBy(app: AppDatabase, statement: RawBuilder<unknown>): Promise<readonly Sent[]> {
+  const { rows } = await sql<SentRow>`${statement}`.execute(app)
+  return rows.map((row) => ({
+    id: row.id,
+    txHash: row.tx_hash && toHex(row.tx_hash),
+    currency: toHex(row.currency),
+    to: toHex(row.recipient),
+    amount: BigInt(row.amount),
+    fees: row.fees && new Map(row.fees.map(({ currency, amount }) => [currency, BigInt(amount)])),
+  }))
+}
