@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Egress, EgressFailedError, EgressRefusedError, type EgressRequest, egressBudgets } from './egress.ts'
+import { Egress, type EgressRequest, egressBudgets } from './egress.ts'
+import { EgressFailedError, EgressRefusedError } from './errors.ts'
 import { isPublicAddress } from './publicAddress.ts'
 
 describe('a public address', () => {

@@ -14,8 +14,6 @@ import { decoded, decoderOf, readBounded } from './body.ts'
 import { EgressFailedError, EgressRefusedError } from './errors.ts'
 import { isPublicAddress } from './publicAddress.ts'
 
-export { EgressFailedError, type EgressRefusal, EgressRefusedError } from './errors.ts'
-
 /**
  * Limits of one purpose: requests at a time, requests that wait for their turn, and the time of
  * one.

@@ -3,7 +3,8 @@
  * these bytes.
  */
 import type { Clock } from '#runtime/runtime.ts'
-import { type Egress, EgressFailedError, type EgressPurpose, EgressRefusedError } from './egress.ts'
+import type { Egress, EgressPurpose } from './egress.ts'
+import { EgressFailedError, EgressRefusedError } from './errors.ts'
 
 export interface Post {
   readonly url: string

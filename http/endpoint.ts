@@ -56,8 +56,11 @@ export interface AskedFor {
   readonly what: 'price' | 'proof'
 }
 
-/** What the price of a request depends on. */
-export type PricedRequest = Pick<EndpointRequest, 'chainId' | 'query' | 'body' | 'caller' | 'signal'>
+/** What the price of a request depends on, and whether it can be answered. */
+export type PricedRequest = Pick<
+  EndpointRequest,
+  'chainId' | 'query' | 'body' | 'caller' | 'headers' | 'signal'
+>
 
 /** What all kinds of endpoint say about themselves. */
 export interface Definition<
@@ -144,6 +147,10 @@ export interface Endpoint<in Services> {
   readonly units: (asked: Pick<EndpointRequest, 'chainId' | 'query' | 'body'>, services: Services) => number
   /** Dollars, as decimal text, that a request costs at least. Default: what its units do. */
   readonly price?: (asked: PricedRequest, services: Services) => Promise<string>
+  /**
+   * Reads nothing. @throws what `run` would throw as things stand, before the request is paid for
+   */
+  readonly assertAnswerable?: (asked: PricedRequest, services: Services) => Promise<void>
   /** Refuses what this caller may not ask for with this body. @throws ApiError */
   readonly permit?: (caller: Caller, body: unknown) => void
   readonly deadlineMs: number | null

@@ -21,6 +21,17 @@ import type { Caller } from './request/access.ts'
 import type * as p from './request/parameter.ts'
 import type * as s from './schema.ts'
 
+/** The typed view of a `PricedRequest`. */
+type PricedCall<
+  Path extends p.Parameters,
+  Filters extends p.Parameters,
+  Include extends string,
+  Chain extends ChainPlace,
+  Read,
+> = Pick<Call<Path, Filters, Include, Chain>, 'chainId' | 'filters' | 'caller' | 'headers' | 'signal'> & {
+  readonly body: Read
+}
+
 /** Sends what `answer` returns. `produces` lists the content types for the reference. */
 export function rawEndpoint<
   Services,
@@ -45,11 +56,14 @@ export function rawEndpoint<
     ) => number
     /** Dollars, as decimal text, that a request costs at least. Default: what its units do. */
     readonly price?: (
-      asked: Pick<Call<Path, Filters, Include, Chain>, 'chainId' | 'filters' | 'caller' | 'signal'> & {
-        readonly body: Read
-      },
+      asked: PricedCall<Path, Filters, Include, Chain, Read>,
       services: Services,
     ) => Promise<string>
+    /** As `Endpoint.assertAnswerable`. */
+    readonly assertAnswerable?: (
+      asked: PricedCall<Path, Filters, Include, Chain, Read>,
+      services: Services,
+    ) => Promise<void>
     /** Refuses what this caller may not ask for with this body. @throws ApiError */
     readonly permit?: (caller: Caller, body: Read) => void
     readonly produces: Readonly<Record<string, s.TSchema | null>>
@@ -63,12 +77,16 @@ export function rawEndpoint<
   },
 ): Endpoint<Services> {
   const { method = 'GET', body, bodyBytesMax = BODY_BYTES_MAX_DEFAULT, produces, answer } = definition
-  const { units, price, permit, readBody } = definition
+  const { units, price, assertAnswerable, permit, readBody } = definition
   // The typed view that `callOf` gives of a whole request.
   const asked = ({ chainId, query, body: value }: Pick<EndpointRequest, 'chainId' | 'query' | 'body'>) => ({
     chainId: chainId as Call<Path, Filters, Include, Chain>['chainId'],
     filters: query as p.Values<Filters>,
     body: value as Read,
+  })
+  const priced = ({ caller, headers, signal, ...request }: PricedRequest) => ({
+    ...asked(request),
+    ...{ caller, headers, signal },
   })
   return {
     ...describe(method, { ...definition, chain: definition.chain ?? 'none' }),
@@ -77,8 +95,11 @@ export function rawEndpoint<
         units(asked(request), services),
     }),
     ...(price && {
-      price: ({ caller, signal, ...request }: PricedRequest, services: Services) =>
-        price({ ...asked(request), caller, signal }, services),
+      price: (request: PricedRequest, services: Services) => price(priced(request), services),
+    }),
+    ...(assertAnswerable && {
+      assertAnswerable: (request: PricedRequest, services: Services) =>
+        assertAnswerable(priced(request), services),
     }),
     ...(permit && { permit: (caller: Caller, value: unknown) => permit(caller, value as Read) }),
     body: body ? { schema: body, bytesMax: bodyBytesMax, ...(readBody && { read: readBody }) } : null,

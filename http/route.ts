@@ -32,6 +32,7 @@ import { assertBodyGiven, bodyCheck, isBodyOptional } from './request/json.ts'
 import type { Paging } from './request/pagination.ts'
 import { parsePath, parseQuery, type RawQuery } from './request/query.ts'
 import type { Turns } from './request/turns.ts'
+import { saleOf } from './sale.ts'
 import { sendAnswer } from './sendAnswer.ts'
 import { SharedReads } from './sharedReads.ts'
 
@@ -168,18 +169,9 @@ async function answerOf<Services>(
   endpoint.permit?.(caller, request.body)
 
   const units = endpoint.units({ chainId, query, body: request.body }, context.services)
-  const price = endpoint.price?.bind(
-    endpoint,
-    { chainId, query, body: request.body, caller, signal },
-    context.services,
-  )
-  const admission = await context.access.admit(
-    caller,
-    { ...asking, body: request.body },
-    endpoint.access,
-    units,
-    price,
-  )
+  const { body, headers } = request
+  const sale = saleOf(endpoint, { chainId, query, body, headers, caller, signal }, context)
+  const admission = await context.access.admit(caller, { ...asking, body }, endpoint.access, units, sale)
   identified.isAdmitted = true
   if (admission.kind === 'challenged') return sendChallenge(admission, reply)
   const asked = { asking, caller, path, query, chainId }

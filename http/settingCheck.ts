@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { Compile } from 'typebox/compile'
 import { messageOf, SettingError } from '#errors.ts'
 import { isRecord, shorten } from '#primitives.ts'
+import { jsonPlace } from '#text/jsonPlace.ts'
 import { nearestOf } from '#text/nearest.ts'
 import type { Static, TSchema } from './schema.ts'
 
@@ -35,12 +36,20 @@ export function settingFile<Schema extends TSchema>(
 }
 
 function parse(setting: string, path: string | URL, name: string): unknown {
+  const text = readText(setting, path, name)
   try {
-    return JSON.parse(readFileSync(path, 'utf8'))
-  } catch (cause) {
+    return JSON.parse(text)
+  } catch {
     // A parser's message quotes the text, which may hold an endpoint's key.
-    const problem = cause instanceof SyntaxError ? 'is not JSON' : `cannot be read (${messageOf(cause)})`
-    throw new SettingError(setting, `${name} ${problem}`, { cause })
+    throw new SettingError(setting, `${name} is not JSON: ${jsonPlace(text)}`)
+  }
+}
+
+function readText(setting: string, path: string | URL, name: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new SettingError(setting, `${name} cannot be read (${messageOf(cause)})`, { cause })
   }
 }
 

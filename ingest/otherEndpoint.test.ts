@@ -41,6 +41,14 @@ test('blocks are read again at another endpoint than gave them, as far as one ga
   ])
 })
 
+test('blocks that one endpoint gave singly are read again in one answer', async () => {
+  const { lanes, audit, asked } = open(10)
+  for (const block of [0, 1, 2]) await lanes.fetch({ from: block, to: block })
+  await lanes.fetch({ from: 3, to: 3 }, { not: new Set(['a']) })
+  await audit.fetch({ from: 0, to: 9 })
+  expect(asked.slice(4)).toEqual([[0, 2, 'b']])
+})
+
 test('who gave a block last counts, and other exclusions stand', async () => {
   const { lanes, audit, asked } = open(10)
   await lanes.fetch({ from: 0, to: 9 })

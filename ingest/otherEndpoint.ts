@@ -57,12 +57,30 @@ export class Givers {
     })
   }
 
-  /** The endpoint that gave the first block, and the last block that came with it. */
+  /**
+   * The endpoint that gave the first block, and the last block up to which it gave them all: at the
+   * head every block is an answer of its own, and reading them singly again would cost a question
+   * to each store for each.
+   */
   #giverOf({ from, to }: BlockRange): { readonly to: number; readonly endpoint: string } {
-    const given = this.#given.findLast(({ range }) => range.from <= from && from <= range.to)
-    if (given) return { to: Math.min(to, given.range.to), endpoint: given.endpoint }
+    const given = this.#givenWith(from)
+    if (given) {
+      const { endpoint } = given
+      let last = from
+      for (
+        let next: Given | undefined = given;
+        next?.endpoint === endpoint && last <= to;
+        next = this.#givenWith(last + 1)
+      )
+        last = next.range.to
+      return { to: Math.min(to, last), endpoint }
+    }
     const next = this.#given.map(({ range }) => range.from).filter((first) => first > from && first <= to)
     return { to: Math.min(to, ...next.map((first) => first - 1)), endpoint: this.#unknown() }
+  }
+
+  #givenWith(block: number): Given | undefined {
+    return this.#given.findLast(({ range }) => range.from <= block && block <= range.to)
   }
 
   /** The same one for a day: what was found is found again when it is looked at once more. */

@@ -9,11 +9,11 @@ import { Mppx, tempo } from 'mppx/server'
 import { createClient, type Transport } from 'viem'
 import { tempo as tempoChain } from 'viem/chains'
 import type { Challenged } from '#http/request/access.ts'
-import { isRecord } from '#primitives.ts'
+import { isRecord, lowercased } from '#primitives.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { useProof } from '#rows/payments/accountProofs.ts'
 import { challengeOf } from './challengeOf.ts'
-import { challengesIn, mppCredentialIn, mppMetaIn, mppPaymentIn, refusal } from './methods/mpp.ts'
+import { bySeller, challengeIn, mppCredentialIn, mppMetaIn, mppPaymentIn, refusal } from './methods/mpp.ts'
 import { PaymentRefusedError } from './methods/PaymentMethod.ts'
 import { type PaidRequest, requestDigest } from './requestDigest.ts'
 
@@ -38,11 +38,16 @@ type Seller = ReturnType<typeof openSeller>
 
 export class PayerProofs {
   readonly #options: PayerProofsOptions
-  readonly #sellers: readonly Seller[]
+  #sellers: readonly Seller[] = []
 
   constructor(options: PayerProofsOptions) {
     this.#options = options
-    this.#sellers = options.keys.map((key) => openSeller(options, key))
+    this.use(options.keys)
+  }
+
+  /** The first signs challenges from now on; those of the others are taken still. */
+  use(keys: readonly Uint8Array[]): void {
+    this.#sellers = keys.map((key) => openSeller(this.#options, key))
   }
 
   /** Which account asks. @throws ApiError request_invalid for two credentials */
@@ -64,22 +69,11 @@ export class PayerProofs {
     const asked = new Request(new URL(request.url, `http://${realm}`), {
       headers: { accept: 'application/json' },
     })
-    const answered = await seller.compose([
-      'tempo/charge',
-      this.#termsOf(request, randomBytes(SALT_BYTES).toString('base64url')),
-    ])(asked)
-    if (answered.status !== 402) throw new TypeError('a request without a proof is challenged')
-    const { challenge } = answered
-    const challenged = challengeOf(
-      [
-        {
-          headers: { 'www-authenticate': challengesIn(challenge.headers) },
-          body: await challenge.text(),
-          contentType: challenge.headers.get('content-type') ?? 'application/problem+json',
-        },
-      ],
-      problem,
+    const salt = randomBytes(SALT_BYTES).toString('base64url')
+    const challenge = await challengeIn(
+      await seller.compose(['tempo/charge', this.#termsOf(request, salt)])(asked),
     )
+    const challenged = challengeOf([challenge], problem)
     if (!challenged) throw new TypeError('there is a challenge')
     return challenged
   }
@@ -89,7 +83,7 @@ export class PayerProofs {
     const { app, realm } = this.#options
     const credential = mppCredentialIn(text)
     const { meta, description: _, ...terms } = this.#termsOf(request, mppMetaIn(text)['salt'] ?? '')
-    const validation = await this.#withSeller((seller) =>
+    const validation = await bySeller(this.#sellers, (seller) =>
       seller.validateCredential(credential, { request: terms, meta, realm }),
     ).catch((cause: unknown) => {
       throw refusal(cause)
@@ -99,7 +93,7 @@ export class PayerProofs {
       throw refusal(new Error('nobody is proved'))
     if (!(await useProof(app, credential.challenge.id)))
       throw refusal(new Errors.VerificationFailedError({ reason: 'the proof was used before' }))
-    return `0x${sender.slice(2).toLowerCase()}`
+    return lowercased(sender)
   }
 
   #termsOf(request: PaidRequest, salt: string) {
@@ -109,20 +103,6 @@ export class PayerProofs {
       description: 'proves an account, and moves no money',
       meta: { salt, proves: requestDigest(realm, request).toString('base64url') },
     }
-  }
-
-  /** The one that made the challenge; the newest where none did. */
-  async #withSeller<Result>(work: (seller: Seller) => Promise<Result>): Promise<Result> {
-    let first: unknown
-    for (const seller of this.#sellers) {
-      try {
-        return await work(seller)
-      } catch (error) {
-        first ??= error
-        if (!(error instanceof Errors.InvalidChallengeError)) throw error
-      }
-    }
-    throw first
   }
 }
 

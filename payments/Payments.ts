@@ -6,7 +6,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { messageOf } from '#errors.ts'
 import { ApiError } from '#http/errors.ts'
-import type { Admission, Challenged, RequestPayment } from '#http/request/access.ts'
+import type { Admission, Challenged, Managed, RequestPayment } from '#http/request/access.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import {
   type Alongside,
@@ -30,7 +30,14 @@ import { Claims, HOLD_MS, settlementPending } from './Claims.ts'
 import { challengeOf } from './challengeOf.ts'
 import { HeldPayments } from './HeldPayments.ts'
 import { mppPaymentIn } from './methods/mpp.ts'
-import { type Outcome, type PaymentMethod, PaymentRefusedError, type Price } from './methods/PaymentMethod.ts'
+import {
+  type Managed as ManagedByMethod,
+  type ManagingRequest,
+  type Outcome,
+  type PaymentMethod,
+  PaymentRefusedError,
+  type Price,
+} from './methods/PaymentMethod.ts'
 import { amountOf } from './price.ts'
 import { type PaidRequest, requestDigest } from './requestDigest.ts'
 
@@ -118,7 +125,7 @@ export class Payments {
     const description = isPriced ? `the price of ${scope}` : `a unit of ${scope} beyond the quota`
     return dollars === undefined
       ? []
-      : this.#options.methods
+      : this.#methodsFor(scope)
           .flatMap((method) => method.offersOf(dollars))
           .map((offer) => ({ ...offer, description, ...(isPriced && { amount: null }) }))
   }
@@ -133,8 +140,7 @@ export class Payments {
       return credential === null ? [] : [{ method, credential }]
     })
     if (found.length > 1) throw new ApiError('request_invalid', 'A request carries one payment.')
-    if (found.length === 0 && mppPaymentIn(headers))
-      throw new ApiError('request_invalid', 'Payments by this method are not taken here.')
+    if (found.length === 0 && mppPaymentIn(headers)) throw notTaken()
     return found[0]
   }
 
@@ -161,30 +167,57 @@ export class Payments {
     return dollar.length - 1
   }
 
-  /** Writes no row. */
-  async challenge(wanted: Wanted, problem?: Readonly<Record<string, unknown>> | null): Promise<Challenged> {
+  /**
+   * Writes no row. HEAD has nothing to sell: there a payer proves who it is.
+   * @param refused a payment that was not accepted
+   */
+  async challenge(
+    wanted: Wanted,
+    problem?: Readonly<Record<string, unknown>> | null,
+    refused?: PresentedPayment,
+  ): Promise<Challenged> {
     const price = this.#askedFor(wanted)
-    const accepted = acceptedOf(this.#options.methods, wanted.accept)
-    const challenges = await Promise.all(accepted.map((method) => method.challenge(price, wanted.url)))
+    const methods = this.#methodsFor(wanted.scope)
+    const identity = methods.find(({ identify }) => identify)
+    const proof = wanted.method === 'HEAD' ? await identity?.identify?.(wanted.url) : null
+    if (proof) return challengeOf([proof]) ?? nothingOffered()
+    const accepted = acceptedOf(methods, wanted.accept)
+    const challenges = await Promise.all(
+      accepted.map((method) =>
+        method.challenge(price, wanted.url, refused?.method === method ? refused.credential : undefined),
+      ),
+    )
     const challenged = challengeOf(
       challenges.filter((challenge) => challenge !== null),
       problem,
     )
-    if (!challenged) throw new ApiError('payment_required')
-    return challenged
+    return challenged ?? nothingOffered()
+  }
+
+  /** What a request asks of a method alone; undefined where it asks for an answer. */
+  managed(request: ManagingRequest): (() => Promise<Managed>) | undefined {
+    for (const method of this.#options.methods) {
+      const manage = method.managedBy?.(request)
+      if (manage) return () => manage().then((done) => (done.kind === 'managed' ? done : refusalOf(done)))
+    }
+    return undefined
   }
 
   /**
    * Claims the payment of a request, or finds the one that it has claimed before.
-   * @throws ApiError payment_used, settlement_pending
+   * @throws ApiError payment_used, settlement_pending, and request_invalid for a method that does not
+   *   pay for it
    */
   async begin({ method, credential }: PresentedPayment, wanted: Wanted): Promise<Admission> {
     const { app, clock } = this.#options
+    if (!this.#methodsFor(wanted.scope).includes(method)) throw notTaken()
     const price = this.#askedFor(wanted)
     const terms = { requestDigest: price.digest, scope: wanted.scope, method: method.name }
     const claims = new Claims({ app, held: this.#held, terms })
-    const paying = (payment: Payment, checked: CheckedPayment = payment) =>
-      this.#paid({ method, credential, wanted, price, payment, checked })
+    const paying = (payment: Payment, checked: CheckedPayment = payment) => {
+      const paid = this.#paid({ method, credential, wanted, price, payment, checked })
+      return method.settlesFirst?.(credential) ? settledFirst(paid) : paid
+    }
     const identity = method.identityOf(credential)
     const known = identity && (await claims.reopen(identity))
     if (known === 'failed') return this.challenge(wanted)
@@ -195,7 +228,7 @@ export class Payments {
       return claimed === 'failed' ? await this.challenge(wanted) : paying(claimed, checked)
     } catch (error) {
       if (!(error instanceof PaymentRefusedError)) throw error
-      return this.challenge(wanted, error.problem)
+      return this.challenge(wanted, error.problem, { method, credential })
     }
   }
 
@@ -238,6 +271,11 @@ export class Payments {
     return (await method?.outcome(payment)) ?? { kind: 'unknown' }
   }
 
+  #methodsFor(scope: string): readonly PaymentMethod[] {
+    const { methods, priced } = this.#options
+    return priced?.has(scope) ? methods.filter(({ sellsUnitsAlone }) => !sellsUnitsAlone) : methods
+  }
+
   #priceOf(scope: string): string | undefined {
     const { prices } = this.#options
     return Object.hasOwn(prices, scope) ? prices[scope] : undefined
@@ -258,7 +296,7 @@ export class Payments {
     return { digest, ...asked, description: `${units} of ${scope}`, meta }
   }
 
-  #paid(paying: Paying): Admission {
+  #paid(paying: Paying): Paid {
     const { app } = this.#options
     const { payment, wanted, method } = paying
     const settled = (receipt: string) =>
@@ -311,3 +349,24 @@ export class Payments {
     if (outcome.kind === 'failed') await failPayment(app, payment)
   }
 }
+
+type Paid = Extract<Admission, { kind: 'paid' }>
+
+/** Money that is there already is taken before anything is done for it. @throws ApiError */
+async function settledFirst(paid: Paid): Promise<Admission> {
+  const taken = await paid.payment.settle()
+  if (taken.kind === 'challenged') return taken
+  return { kind: 'paid', payment: { ...paid.payment, settle: async () => taken } }
+}
+
+const notTaken = () => new ApiError('request_invalid', 'Payments by this method are not taken here.')
+
+const nothingOffered = (): never => {
+  throw new ApiError('payment_required')
+}
+
+/** The method's refusal as an answer, with a challenge to repeat it by where there is one. */
+const refusalOf = ({ challenge, problem }: Extract<ManagedByMethod, { kind: 'refused' }>): Challenged =>
+  challengeOf(challenge ? [challenge] : [withoutOffer], problem) ?? nothingOffered()
+
+const withoutOffer = { headers: {}, body: '', contentType: 'application/problem+json' }

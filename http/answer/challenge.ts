@@ -1,11 +1,17 @@
-/** What is to be paid: 402, as the protocols of payment write it. */
+/**
+ * What is to be paid, as the protocols of payment write it: 402, or 410 where what should have paid is
+ * gone.
+ */
 import type { FastifyReply } from 'fastify'
 import type { Challenged } from '../request/access.ts'
 import { withoutQuota } from './cache.ts'
 
-export function sendChallenge({ headers, contentType, body }: Challenged, reply: FastifyReply): 'challenged' {
+export function sendChallenge(
+  { status = 402, headers, contentType, body }: Challenged,
+  reply: FastifyReply,
+): 'challenged' {
   reply.headers(headers)
   withoutQuota(reply)
-  reply.code(402).header('cache-control', 'no-store').type(contentType).send(body)
+  reply.code(status).header('cache-control', 'no-store').type(contentType).send(body)
   return 'challenged'
 }

@@ -21,6 +21,8 @@ const exposedHeaders = [
   'ETag',
   'WWW-Authenticate',
   'Payment-Receipt',
+  'Payment-Session',
+  'Payment-Session-Snapshot',
   'PAYMENT-REQUIRED',
   'PAYMENT-RESPONSE',
 ]

@@ -28,8 +28,8 @@ function isErrorCode(code: string): code is ErrorCode {
 
 /**
  * Our own failures name their code. One from the catalogue is meant for clients, its message too.
- * Of the others, what may pass on a retry is a dependency that is down (502), anything else is a
- * defect (500).
+ * Any other that may pass on a retry is a dependency that is down (502), the rest are defects
+ * (500).
  */
 function fromMillrace(error: MillraceError): ApiError {
   if (isErrorCode(error.code)) return new ApiError(error.code, error.message, { cause: error })

@@ -133,10 +133,22 @@ export type Admission =
 /** A protocol-native 402: not the error envelope. */
 export interface Challenged {
   readonly kind: 'challenged'
+  /** 410: what should have paid is gone. Default: 402. */
+  readonly status?: 402 | 410
   readonly headers: Readonly<Record<string, string | string[]>>
   readonly body: string
   readonly contentType: string
 }
+
+/** A request that may be for the way of payment alone. */
+export interface ManagingRequest extends Pick<AccessRequest, 'headers' | 'remoteAddress' | 'method' | 'url'> {
+  readonly hasBody: boolean
+}
+
+/** What became of one: `managed` is 204. */
+export type Managed =
+  | { readonly kind: 'managed'; readonly headers: Readonly<Record<string, string>> }
+  | Challenged
 
 /** The payment of one request. */
 export interface RequestPayment {
@@ -184,17 +196,27 @@ export interface Access {
   assertLeft?(caller: Caller, request: AccessRequest, rule: AccessRule): void
   /**
    * Called once the request is known to be valid, so that nobody pays for a typing error. `units`:
-   * what it counts as. `price`: what it costs at least, where it is paid for.
+   * what it counts as. `sale`: what is asked of it before it is paid for.
    */
   admit(
     caller: Caller,
     request: AccessRequest,
     rule: AccessRule,
     units: number,
-    price?: Price,
+    sale?: Sale,
   ): Promise<Admission> | Admission
+  /** Answers a request that is for the way of payment alone, whatever its path; undefined for others. */
+  readonly manage?: (request: ManagingRequest) => Promise<Managed> | undefined
   /** Called when an identified request was answered. */
   readonly answered?: (caller: Caller, rule: AccessRule, answered: Answered) => void
+}
+
+/** What a request is asked before money is: none is taken, or asked for, where it could not be answered. */
+export interface Sale {
+  /** @throws what the request would fail with, as far as that is known before it is read */
+  readonly assertAnswerable: () => Promise<void>
+  /** What it costs at least. Default: what its units do. */
+  readonly price?: Price
 }
 
 /** Dollars as decimal text; found out when it is needed. @throws what the request would fail with */

@@ -24,6 +24,8 @@ export interface Freshness {
   read(chainId: number): ChainFreshness
   /** Resolves once the block is visible to readers; rejects with the signal's reason. */
   waitForBlock(chainId: number, block: number, signal: AbortSignal): Promise<void>
+  /** Looks at most once a second. @throws what says that the chain's store does not answer */
+  assertReadable?(chainId: number): Promise<void>
 }
 
 /**

@@ -54,6 +54,11 @@ export class Turns {
     return rule.scope === dataRead.scope ? this.#slots.run(() => this.#timed(work), signal, party) : work()
   }
 
+  /** Takes no turn. @throws ApiError `overloaded` where `take` would refuse without a wait */
+  assertRoom(rule: AccessRule, party: string): void {
+    if (rule.scope === dataRead.scope) this.#slots.assertRoom(party)
+  }
+
   async #timed<T>(work: () => Promise<T>): Promise<T> {
     const begunMs = this.#clock.monotonic()
     try {

@@ -3,8 +3,8 @@
  * final. One that the chain took back is taken back in the books; one that was held to have failed
  * and has settled is owed to its payer.
  */
-import { messageOf } from '#errors.ts'
 import type { AppDatabase } from '#rows/database.ts'
+import { reversePayment } from '#rows/jobs/reversals.ts'
 import { type Payment, settlePayment } from '#rows/payments/payments.ts'
 import {
   countFindings,
@@ -12,10 +12,9 @@ import {
   keepProof,
   listFailed,
   listUnproved,
-  reversePayment,
   type Settled,
 } from '#rows/payments/proofs.ts'
-import { repeat } from '#runtime/repeat.ts'
+import { repeat, warning } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Queryable } from '#store/ledger/lane.ts'
 import { type FinalTransaction, readFinal } from '#store/read/payments/settlements.ts'
@@ -61,10 +60,7 @@ export class Prover {
   /** Until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options
-    const failed = (error: unknown) => {
-      log.warn({ problem: messageOf(error) }, 'settlements could not be compared')
-      return LOOK_MS
-    }
+    const failed = warning(log, LOOK_MS, 'settlements could not be compared')
     await repeat({ clock, signal, failed }, async () => {
       await this.look()
       return LOOK_MS

@@ -3,16 +3,12 @@
  * a payment's or is told apart.
  */
 import type { AppDatabase } from '#rows/database.ts'
+import { type Capture, capturedAmong, listCaptures } from '#rows/payments/captures.ts'
 import { type Entry, findUnbalanced, readRevenue } from '#rows/payments/ledger.ts'
 import { sumSettled } from '#rows/payments/payments.ts'
 import { listSettled, settledAmong } from '#rows/payments/proofs.ts'
 import type { Queryable } from '#store/ledger/lane.ts'
-import {
-  type Received,
-  readFinal,
-  readReceived,
-  type TransferPlace,
-} from '#store/read/payments/settlements.ts'
+import { type Moved, readFinal, readMoved, type TransferPlace } from '#store/read/payments/settlements.ts'
 import { verdictOn } from './verdictOn.ts'
 
 /** A chain whose transfers are indexed here. */
@@ -36,11 +32,11 @@ export interface ReceivedLine {
   readonly chainId: number
   readonly recipient: string
   readonly currency: string
-  /** Sums of the transfers that payments name, and of those payments. */
+  /** Sums of the transfers that payments and channels name, and of those. */
   readonly transfers: bigint
   readonly payments: bigint
   /** Transfers that no payment names. */
-  readonly others: { readonly count: number; readonly amount: bigint; readonly first: readonly Received[] }
+  readonly others: { readonly count: number; readonly amount: bigint; readonly first: readonly Moved[] }
 }
 
 export interface AuditReport {
@@ -96,7 +92,7 @@ interface ChainAudit {
 async function auditChain(app: AppDatabase, chain: AuditedChain): Promise<ChainAudit> {
   const differing: { payment: string; problem: string }[] = []
   /** One for each payee and token. */
-  const sums = new Map<string, { recipient: string; currency: string; amount: bigint }>()
+  const sums: Sums = new Map()
   let open = 0
   for (let after = ''; ; ) {
     const page = await listSettled(app, chain.chainId, after, PAGE)
@@ -122,10 +118,36 @@ async function auditChain(app: AppDatabase, chain: AuditedChain): Promise<ChainA
     if (!last || page.length < PAGE) break
     after = last.id
   }
+  await addCaptures(app, chain, sums)
   const lines = []
   for (const { recipient, currency, amount } of sums.values())
     lines.push(await receivedLine(app, chain, { recipient, currency, payments: amount }))
   return { lines, differing, open }
+}
+
+/** By payee and token. */
+type Sums = Map<string, { recipient: string; currency: string; amount: bigint }>
+
+/** Channels pay out for many payments at once. */
+async function addCaptures(
+  app: AppDatabase,
+  { chainId, reads, schema }: AuditedChain,
+  sums: Sums,
+): Promise<void> {
+  for (let after: Capture | null = null; ; ) {
+    const page: readonly Capture[] = await listCaptures(app, chainId, after, PAGE)
+    const hashes = page.map(({ txHash }) => txHash)
+    const final = await readFinal(reads, schema, hashes)
+    for (const { recipient, currency, amount, txHash } of page) {
+      if (!final.has(txHash)) continue
+      const key = `${recipient} ${currency}`
+      const sum = sums.get(key) ?? { recipient, currency, amount: 0n }
+      sums.set(key, sum)
+      sum.amount += amount
+    }
+    after = page.at(-1) ?? null
+    if (!after || page.length < PAGE) break
+  }
 }
 
 async function receivedLine(
@@ -135,11 +157,14 @@ async function receivedLine(
 ): Promise<ReceivedLine> {
   let transfers = 0n
   let [count, amount] = [0, 0n]
-  const first: Received[] = []
+  const first: Moved[] = []
   for (let place: TransferPlace | null = { block: -1, log: -1 }; place; ) {
-    const page = await readReceived(reads, schema, { to: recipient, token: currency }, place, PAGE)
-    const named = await settledAmong(app, chainId, [...new Set(page.received.map(({ txHash }) => txHash))])
-    for (const transfer of page.received) {
+    const side = { side: 'to', account: recipient, token: currency } as const
+    const page = await readMoved(reads, schema, side, place, PAGE)
+    const hashes = [...new Set(page.moved.map(({ txHash }) => txHash))]
+    const captured = await capturedAmong(app, hashes)
+    const named = (await settledAmong(app, chainId, hashes)).union(captured)
+    for (const transfer of page.moved) {
       if (named.has(transfer.txHash)) transfers += transfer.amount
       else {
         count++

@@ -38,7 +38,7 @@ export interface Sought {
 }
 
 /** A node that tells a final block may know its receipts a little later. */
-const GRACE_SECONDS = 30
+export const GRACE_SECONDS = 30
 
 /** One for each node of a chain. */
 export const askOf = (transport: Transport): Ask => {
@@ -68,25 +68,33 @@ async function lookAt(ask: Ask, { txHash, validBeforeSeconds }: Sought): Promise
   if (receipt === null)
     return { kind: final.seconds > validBeforeSeconds + GRACE_SECONDS ? 'absent' : 'unknown' }
   if (!isRecord(receipt)) throw new TypeError('the node told no receipt')
-  const blockNumber = quantityIn(receipt['blockNumber'])
-  const logs: unknown = receipt['logs']
+  const blockNumber = numberIn(receipt['blockNumber'])
+  const { logs, blockHash } = receipt
+  if (typeof blockHash !== 'string') throw new TypeError('the node told no hash of a block')
   return {
     kind: 'mined',
     succeeded: receipt['status'] === '0x1',
     isFinal: blockNumber <= final.number,
     blockNumber,
-    blockHash: String(receipt['blockHash']),
+    blockHash,
     logs: Array.isArray(logs) ? logs.map(logOf) : [],
   }
 }
 
 function blockOf(block: unknown): { readonly number: number; readonly seconds: number } {
   if (!isRecord(block)) throw new TypeError('the node told no block')
-  return { number: quantityIn(block['number']), seconds: quantityIn(block['timestamp']) }
+  return { number: numberIn(block['number']), seconds: numberIn(block['timestamp']) }
 }
 
-function quantityIn(value: unknown): number {
-  const number = typeof value === 'string' ? Number(value) : Number.NaN
+/** A quantity of a node's answer, of up to 256 bits. @throws TypeError where it is none */
+export function quantityIn(value: unknown): bigint {
+  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(value))
+    throw new TypeError('the node told no quantity')
+  return BigInt(value)
+}
+
+function numberIn(value: unknown): number {
+  const number = Number(quantityIn(value))
   if (!Number.isSafeInteger(number)) throw new TypeError('the node told no number')
   return number
 }

@@ -60,10 +60,16 @@ export interface Identity {
 export interface PaymentMethod {
   /** `tempo/charge`: in Accept-Payment and in the rows that it alone can tell the outcome of. */
   readonly name: string
+  /** Whether it pays for units at the price of their scope alone, and not what has a price of its own. */
+  readonly sellsUnitsAlone?: boolean
   /** What a unit costs in each currency that settles now; empty where none does. */
   offersOf(dollars: string): readonly DocumentedOffer[]
-  /** Writes no row. Null where nothing settles now. @param url path and query */
-  challenge(price: Price, url: string): Promise<Challenge | null>
+  /**
+   * Writes no row. Null where nothing settles now.
+   * @param url path and query
+   * @param refused a credential of this method that was not accepted
+   */
+  challenge(price: Price, url: string, refused?: string): Promise<Challenge | null>
   /** The credential in a request that is this method's; null for none. @throws ApiError for two */
   presentedIn(headers: IncomingHttpHeaders): string | null
   /** Null for what is no credential. */
@@ -74,11 +80,35 @@ export interface PaymentMethod {
   check(credential: string, price: Price): Promise<CheckedPayment>
   /** Spends it. `unsent`: surely nothing left this process. */
   send(credential: string, price: Price, payment: CheckedPayment): Promise<Outcome | 'unsent'>
+  /** Whether the payer has sent it already, so that it is settled before anything is done for it. */
+  settlesFirst?(credential: string): boolean
   /** What the chain says of a payment that may have been sent. */
   outcome(payment: CheckedPayment): Promise<Outcome>
   /** The receipt, as it goes with the answer. */
   receiptHeaders(receipt: string): Readonly<Record<string, string>>
+  /** What a credential asks of the method alone; null where it pays for an answer, or is another's. */
+  managedBy?(request: ManagingRequest): (() => Promise<Managed>) | null
+  /** In the place of a 402 for HEAD: how a payer proves who it is. Null where nothing settles now. */
+  identify?(url: string): Promise<Challenge | null>
 }
+
+/** A request that may be for a method alone. */
+export interface ManagingRequest {
+  readonly headers: IncomingHttpHeaders
+  readonly method: string
+  /** Path and query. */
+  readonly url: string
+  readonly hasBody: boolean
+}
+
+/** What became of it. */
+export type Managed =
+  | { readonly kind: 'managed'; readonly headers: Readonly<Record<string, string>> }
+  | {
+      readonly kind: 'refused'
+      readonly challenge: Challenge | null
+      readonly problem: Readonly<Record<string, unknown>>
+    }
 
 /** The credential does not pay for this request; nothing was done with it. */
 export class PaymentRefusedError extends failure('PaymentRefusedError', 'payment_refused', 'stop') {

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Credential, Errors, PaymentRequest, type Receipt } from 'mppx'
 import { ApiError } from '#http/errors.ts'
 import { isRecord } from '#primitives.ts'
-import { type Identity, PaymentRefusedError } from './PaymentMethod.ts'
+import { type Challenge, type Identity, PaymentRefusedError } from './PaymentMethod.ts'
 
 export interface Presented {
   readonly credential: string
@@ -38,14 +38,20 @@ export function mppIdentityOf(credential: string): Identity | null {
 /** What its challenge is bound to by name; it is proved by a check alone. */
 export function mppMetaIn(credential: string): Readonly<Record<string, string>> {
   try {
-    const { opaque } = Credential.deserialize(credential).challenge
-    const meta: unknown = opaque === undefined ? {} : PaymentRequest.deserialize(opaque)
-    return Object.fromEntries(
-      Object.entries(isRecord(meta) ? meta : {}).map(([name, text]) => [name, String(text)]),
-    )
+    return mppMetaOf(Credential.deserialize(credential))
   } catch {
     return {}
   }
+}
+
+/** @throws where what it says is bound cannot be read */
+export function mppMetaOf({
+  challenge: { opaque },
+}: Credential.Credential): Readonly<Record<string, string>> {
+  const meta: unknown = opaque === undefined ? {} : PaymentRequest.deserialize(opaque)
+  return Object.fromEntries(
+    Object.entries(isRecord(meta) ? meta : {}).map(([name, text]) => [name, String(text)]),
+  )
 }
 
 /** @throws PaymentRefusedError */
@@ -63,10 +69,40 @@ export const refusal = (cause: unknown): PaymentRefusedError =>
     cause instanceof Errors.PaymentError ? { ...cause.toProblemDetails() } : null,
   )
 
+/** By the seller that made the challenge; the first one's failure where none did. */
+export async function bySeller<Seller, Result>(
+  sellers: readonly Seller[],
+  work: (seller: Seller) => Promise<Result>,
+): Promise<Result> {
+  let first: unknown
+  for (const seller of sellers) {
+    try {
+      return await work(seller)
+    } catch (error) {
+      first ??= error
+      if (!(error instanceof Errors.InvalidChallengeError)) throw error
+    }
+  }
+  throw first
+}
+
 /** Each challenge by itself: together they are one header's value, parts of which have commas. */
-export function challengesIn(headers: Headers): readonly string[] {
+function challengesIn(headers: Headers): readonly string[] {
   const joined = headers.get('www-authenticate') ?? ''
   return joined.split(/,\s*(?=Payment\s)/)
+}
+
+/** What the library answers to a request without a payment. */
+export async function challengeIn(
+  answered: { readonly status: 402; readonly challenge: Response } | { readonly status: 200 },
+): Promise<Challenge> {
+  if (answered.status !== 402) throw new TypeError('a request without a payment is challenged')
+  const { challenge } = answered
+  return {
+    headers: { 'www-authenticate': challengesIn(challenge.headers) },
+    body: await challenge.text(),
+    contentType: challenge.headers.get('content-type') ?? 'application/problem+json',
+  }
 }
 
 /** As it leaves in Payment-Receipt. */
@@ -74,5 +110,9 @@ export const serializeReceipt = (receipt: Receipt.Receipt): string =>
   Buffer.from(JSON.stringify(receipt)).toString('base64url')
 
 export const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+/** Unix seconds, from which on its challenge is over. */
+export const expiryOf = ({ challenge: { expires } }: Credential.Credential): number =>
+  Math.floor(Date.parse(expires ?? '') / 1_000)
 
 const messageIn = (cause: unknown): string => (cause instanceof Error ? cause.message : 'not a credential')

@@ -5,15 +5,15 @@ import {
   isAddressEqual,
   keccak256,
   type PrivateKeyAccount,
-  parseEventLogs,
   toHex,
 } from 'viem'
 import { Abis, Addresses, Transaction } from 'viem/tempo'
 import { failure, messageOf } from '#errors.ts'
-import { isRecord, shorten } from '#primitives.ts'
+import { isRecord, lowercased, shorten } from '#primitives.ts'
 import type { Payout, SignedTransaction } from '#rows/payments/payouts.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { type Ask, type Found, type Log, lookFor, type Sought } from '../chain/lookFor.ts'
+import { transfersIn } from '../chain/transfersIn.ts'
 
 export interface PayoutChainOptions {
   readonly chainId: number
@@ -44,6 +44,20 @@ const ATTO_PER_UNIT = 10n ** 12n
 /** The payout cannot be sent now; its message says why. */
 export class PayoutRefusedError extends failure('PayoutRefusedError', 'payout_refused', 'retry') {}
 
+/**
+ * What the transfer of a payout carries: two payouts of one amount to one account within a second would
+ * be the same transaction, and a chain knows what its database may have lost.
+ */
+export const memoOf = (id: string, attempt: number): `0x${string}` => keccak256(toHex(`${id}/${attempt}`))
+
+/** What an account paid the chain's fee manager; nothing where the chain has none. */
+export function feeOf(account: `0x${string}`, logs: readonly Log[]): Fee {
+  const paid = transfersIn(logs).find(
+    ({ from, to }) => isAddressEqual(from, account) && isAddressEqual(to, Addresses.feeManager),
+  )
+  return paid ? { fee: paid.amount, feeCurrency: lowercased(paid.token) } : { fee: 0n, feeCurrency: '0x' }
+}
+
 export class PayoutChain {
   readonly #options: PayoutChainOptions
 
@@ -58,10 +72,8 @@ export class PayoutChain {
   /** The next transaction of a payout; nothing is sent. @throws PayoutRefusedError */
   async sign({ id, attempt, ...payout }: Payout): Promise<SignedTransaction> {
     const { chainId, account } = this.#options
-    const currency = hexOf(payout.currency)
-    // Two payouts of one amount to one account within a second would be the same transaction.
-    const memo = keccak256(toHex(`${id}/${attempt + 1}`))
-    const args = [hexOf(payout.to), payout.amount, memo] as const
+    const currency = lowercased(payout.currency)
+    const args = [lowercased(payout.to), payout.amount, memoOf(id, attempt + 1)] as const
     const data = encodeFunctionData({ abi: Abis.tip20, functionName: 'transferWithMemo', args })
     await this.#tryOut(currency, data)
     const maxFeePerGas = 2n * BigInt(String(await this.#ask('eth_gasPrice', [])))
@@ -89,11 +101,7 @@ export class PayoutChain {
 
   /** By the transfer to the chain's fee manager. */
   feeIn(logs: readonly Log[]): Fee {
-    const { account } = this.#options
-    const [paid] = transfersIn(logs).filter(
-      ({ from, to }) => isAddressEqual(from, account.address) && isAddressEqual(to, Addresses.feeManager),
-    )
-    return paid ? { fee: paid.amount, feeCurrency: paid.token } : { fee: 0n, feeCurrency: '0x' }
+    return feeOf(this.#options.account.address, logs)
   }
 
   /** By the chain's clock, which goes ahead of ours or stands still between blocks. */
@@ -127,7 +135,7 @@ export class PayoutChain {
     const asked = { abi: Abis.tip20, functionName: 'balanceOf' } as const
     const data = encodeFunctionData({ ...asked, args: [this.#options.account.address] })
     const told = await this.#ask('eth_call', [{ to: token, data }, 'latest'])
-    return decodeFunctionResult({ ...asked, data: hexOf(String(told)) })
+    return decodeFunctionResult({ ...asked, data: lowercased(String(told)) })
   }
 
   /** The first node that answers; what only concerns this try may come from any. */
@@ -144,29 +152,5 @@ export class PayoutChain {
   }
 }
 
-export interface Transfer {
-  readonly token: `0x${string}`
-  readonly from: `0x${string}`
-  readonly to: `0x${string}`
-  readonly amount: bigint
-}
-
-/** Those of standard tokens, in their order. */
-function transfersIn(logs: readonly Log[]): readonly Transfer[] {
-  const parsed = parseEventLogs({
-    abi: Abis.tip20,
-    eventName: 'Transfer',
-    logs: logs.map(({ address, topics: [topic, ...rest], data }) => ({
-      ...{ address: hexOf(address), data: hexOf(data) },
-      topics: topic === undefined ? [] : [hexOf(topic), ...rest.map(hexOf)],
-      ...{ blockHash: null, blockNumber: null, logIndex: null, removed: false },
-      ...{ transactionHash: null, transactionIndex: null },
-    })),
-  })
-  return parsed.map(({ address, args }) => ({ token: address, ...args }))
-}
-
 /** One line, without the request that viem adds. */
 const textOf = (error: unknown): string => shorten(messageOf(error).split('\n')[0] ?? '', 200)
-
-const hexOf = (text: string): `0x${string}` => `0x${text.slice(2)}`

@@ -5,7 +5,7 @@
  */
 import { messageOf } from '#errors.ts'
 import type { AppDatabase } from '#rows/database.ts'
-import { pauseOf } from '#rows/payments/pauses.ts'
+import { isOfKnownHistory, pauseAfterRestore, pauseOf } from '#rows/payments/pauses.ts'
 import {
   finishPayout,
   type HeldPayout,
@@ -74,7 +74,8 @@ export class Payouts {
 
   /** One step of each payout that is due; how many were. */
   async turn(): Promise<number> {
-    const { app, chain } = this.#options
+    const { app, chain, log } = this.#options
+    if (await pauseAfterRestore(app, 'payouts')) log.warn({}, 'payouts are paused: the database was restored')
     const taken = await takePayouts(app, chain.chainId, TAKEN_MAX, HOLD_MS)
     if (taken.length === 0) return 0
     const pause = await pauseOf(app, 'payouts')
@@ -115,6 +116,9 @@ export class Payouts {
     const budget = budgetOf(currency)
     if (budget === null) throw new PayoutRefusedError(`${currency} is none of the currencies of payments`)
     return app.transaction().execute(async (transaction) => {
+      // Another server may have taken over since the turn began.
+      if (!(await isOfKnownHistory(transaction, 'payouts')))
+        throw new PayoutRefusedError('the database was restored or promoted')
       if ((await sumOfDay(transaction, payout)) + amount > budget)
         throw new PayoutRefusedError(
           `the day's budget for payouts, ${budget} units of ${currency}, is used up`,

@@ -27,7 +27,7 @@ import { subscribedTo } from '#rows/webhooks/subscriptions.ts'
 import { FencedOutError } from '#runtime/lease.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock, Failpoint } from '#runtime/runtime.ts'
-import { readSnapshot } from '#store/cancel.ts'
+import { readOnce, readSnapshot } from '#store/cancel.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
 import { type Queryable, readLane, readRef } from '#store/ledger/lane.ts'
 import {
@@ -37,6 +37,7 @@ import {
   type Place,
   readCovered,
   readPieceBlocks,
+  readStill,
   type Stream,
   type StreamOf,
   walkedBelow,
@@ -128,11 +129,10 @@ export class Matcher {
 
   /** One commit; false when there is nothing to do. */
   async step(signal: AbortSignal): Promise<boolean> {
-    const { app, postgres } = this.#options
-    const position = await readPosition(app, this.#of)
+    const position = await readPosition(this.#options.app, this.#of)
     if (!position) throw new TypeError('a matcher begins before it moves')
     await this.#learn(position)
-    const seen = await readSnapshot(postgres, signal, (client) => this.#look(client, position))
+    const seen = await this.#see(position, signal)
     switch (seen.kind) {
       case 'nothing':
         return seen.finalized > position.finalized ? this.#tellFinality(position, seen.finalized) : false
@@ -149,6 +149,16 @@ export class Matcher {
     const types = eventTypesOf(this.#of.stream)
     const subscriptions = await subscribedTo(this.#options.app, this.#of.chainId, this.#typeNames)
     this.#watches = { ...watchesOf(types, subscriptions), version }
+  }
+
+  /** Most commits that wake it bring nothing for it. */
+  async #see(position: Position, signal: AbortSignal): Promise<Seen> {
+    const { postgres, schema } = this.#options
+    const finalized = await readOnce(postgres, signal, (client) =>
+      readStill(client, schema, this.#of.stream, position),
+    )
+    if (finalized !== null) return { kind: 'nothing', finalized }
+    return readSnapshot(postgres, signal, (client) => this.#look(client, position))
   }
 
   async #look(client: Queryable, position: Position): Promise<Seen> {

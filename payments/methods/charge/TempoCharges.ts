@@ -2,22 +2,27 @@
  * Charges in tokens of a Tempo chain, by the Payment scheme of HTTP. The protocol is the library's:
  * here stand what is asked for, and what a look at the chain says of a transaction that was sent.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { type Credential, Errors, type Receipt } from 'mppx'
-import { Mppx, tempo } from 'mppx/server'
+import type { Credential, Receipt } from 'mppx'
+import { Mppx, type Store, tempo } from 'mppx/server'
 import { createClient, custom, keccak256, type Transport } from 'viem'
 import { tempo as tempoChain } from 'viem/chains'
 import { Transaction } from 'viem/tempo'
 import { isRecord } from '#primitives.ts'
 import type { CheckedPayment } from '#rows/payments/payments.ts'
+import type { Sponsor } from '../../chain/Sponsor.ts'
 import { amountOf, decimalOf } from '../../price.ts'
 import {
-  challengesIn,
+  bySeller,
+  challengeIn,
   digestOf,
+  expiryOf,
   mppCredentialIn,
   mppIdentityOf,
   mppMetaIn,
+  mppMetaOf,
   mppPaymentIn,
   refusal,
   serializeReceipt,
@@ -43,12 +48,29 @@ export interface ChargeOptions {
   readonly currencies: () => readonly Currency[]
   /** To nodes of the chain. */
   readonly transport: Transport
+  /** Pays the fees of payers; null where they pay their own. */
+  readonly sponsoring: Sponsoring | null
+}
+
+/** How the fees of payers are paid. */
+export interface Sponsoring {
+  readonly sponsor: Sponsor
+  /** Where the library shares its budget with other processes. */
+  readonly store: Store.AtomicStore
+  /** Keeps what is sent for a payment, before it is: only then is its hash known. */
+  readonly keepHash: (identity: string, txHash: `0x${string}`) => Promise<void>
 }
 
 /** A price in one currency. */
 interface Asked {
   readonly currency: Currency
   readonly amount: bigint
+}
+
+/** What is drawn or decided for one challenge. */
+interface Drawn {
+  readonly salt: string | undefined
+  readonly isSponsored: boolean
 }
 
 const SALT_BYTES = 9
@@ -59,14 +81,14 @@ export class TempoCharges implements PaymentMethod {
   readonly metaIn = mppMetaIn
   readonly #options: ChargeOptions
   readonly #client: ReturnType<typeof openClient>['client']
-  readonly #sent: Set<string>
+  readonly #sending: AsyncLocalStorage<Sending>
   #sellers: readonly ReturnType<typeof openSeller>[] = []
 
   constructor(options: ChargeOptions) {
     this.#options = options
-    const { client, sent } = openClient(options)
+    const { client, sending } = openClient(options)
     this.#client = client
-    this.#sent = sent
+    this.#sending = sending
     this.use(options.keys)
   }
 
@@ -85,22 +107,17 @@ export class TempoCharges implements PaymentMethod {
   async challenge(price: Price, url: string): Promise<Challenge | null> {
     const [seller] = this.#sellers
     if (!seller) throw new TypeError('a seller has a key')
+    const { sponsoring } = this.#options
+    const isSponsored = (await sponsoring?.sponsor.isOpen()) ?? false
     // Without salt two payers who ask for the same at once would have one challenge, good for one of them.
     const salt = randomBytes(SALT_BYTES).toString('base64url')
     const offers = this.#amountsOf(price).map(
-      (asked) => ['tempo/charge', this.#termsOf(price, asked, salt)] as const,
+      (asked) => ['tempo/charge', this.#termsOf(price, asked, { salt, isSponsored })] as const,
     )
     if (offers.length === 0) return null
     const headers = { accept: 'application/json' }
     const request = new Request(new URL(url, `http://${this.#options.realm}`), { headers })
-    const answered = await seller.compose(...offers)(request)
-    if (answered.status !== 402) throw new TypeError('a request without a payment is challenged')
-    const { challenge } = answered
-    return {
-      headers: { 'www-authenticate': challengesIn(challenge.headers) },
-      body: await challenge.text(),
-      contentType: challenge.headers.get('content-type') ?? 'application/problem+json',
-    }
+    return challengeIn(await seller.compose(...offers)(request))
   }
 
   /** Takes what is no credential too, and says what is wrong with it. */
@@ -114,69 +131,62 @@ export class TempoCharges implements PaymentMethod {
     const { chainId, recipient } = this.#options
     const credential = mppCredentialIn(text)
     const asked = this.#askedIn(credential, price)
-    const validation = await this.#withSeller((seller) =>
-      seller.validateCredential(credential, this.#bindingOf(price, asked, text)),
+    const { details } = await bySeller(this.#sellers, (seller) =>
+      seller.validateCredential(credential, this.#bindingOf(price, asked, credential)),
     ).catch(refused)
-    const details: unknown = validation.details
-    const serialized = isRecord(details) ? details['serializedTransaction'] : undefined
     const sender = isRecord(details) ? details['sender'] : undefined
-    if (!isTempoTransaction(serialized) || !isAddress(sender))
-      throw refusal(new Error('no transaction to send'))
-    const transaction = Transaction.deserialize(serialized)
-    const { validBefore } = transaction
-    // Only what runs out can be told to have failed.
-    if (validBefore === undefined) throw refusal(new Error('the transaction is valid for ever'))
+    if (!isAddress(sender)) throw refusal(new Error('nobody pays'))
     return {
       identity: credential.challenge.id,
       credentialDigest: digestOf(text),
       ...{ chainId, recipient, currency: asked.currency.address, amount: asked.amount },
       payer: sender.toLowerCase(),
-      txHash: keccak256(await Transaction.serialize(transaction)),
-      validBeforeSeconds: Number(validBefore),
+      ...(await transactionIn(credential)),
       reference: null,
     }
   }
 
+  /** What the payer has sent itself is settled before it is answered. */
+  readonly settlesFirst = (text: string): boolean => hashIn(mppCredentialIn(text)) !== null
+
   /** Unknown where it was sent and no block is known to have it. */
   async send(text: string, price: Price, payment: CheckedPayment): Promise<Outcome | 'unsent'> {
-    const { txHash } = payment
-    if (txHash === null) throw new TypeError('a charge has a transaction')
-    this.#sent.delete(txHash)
+    const attempt: Sending = { identity: payment.identity, txHash: null }
     try {
       const credential = mppCredentialIn(text)
       const asked = this.#askedIn(credential, price)
-      const receipt = await this.#withSeller((seller) =>
-        seller.broadcastCredential(credential, this.#bindingOf(price, asked, text)),
+      const binding = this.#bindingOf(price, asked, credential)
+      const receipt = await this.#sending.run(attempt, () =>
+        bySeller(this.#sellers, (seller) => seller.broadcastCredential(credential, binding)),
       )
-      return { kind: 'settled', receipt: serializeReceipt(receipt), txHash }
+      return { kind: 'settled', receipt: serializeReceipt(receipt), txHash: attempt.txHash ?? payment.txHash }
     } catch {
       // The library throws alike before and after it was sent.
-      return this.#sent.has(txHash) ? this.outcome(payment) : 'unsent'
-    } finally {
-      this.#sent.delete(txHash)
+      return attempt.txHash === null ? 'unsent' : this.outcome({ ...payment, txHash: attempt.txHash })
     }
   }
 
   readonly receiptHeaders = (receipt: string) => ({ 'payment-receipt': receipt })
 
   async outcome({ txHash, validBeforeSeconds }: CheckedPayment): Promise<Outcome> {
-    if (txHash === null) throw new TypeError('a charge has a transaction')
+    // What nothing was sent of can be sent until its time is over.
+    if (txHash === null) return (await this.#isOver(validBeforeSeconds)) ? failed : unknown
     const receipt = await this.#ask('eth_getTransactionReceipt', [txHash])
     if (isRecord(receipt)) {
-      if (receipt['status'] !== '0x1') return { kind: 'failed' }
+      if (receipt['status'] !== '0x1') return failed
       const block = await this.#ask('eth_getBlockByHash', [receipt['blockHash'], false])
       const seconds = isRecord(block) ? Number(block['timestamp']) : Number.NaN
-      if (!Number.isSafeInteger(seconds)) return { kind: 'unknown' }
+      if (!Number.isSafeInteger(seconds)) return unknown
       return { kind: 'settled', receipt: serializeReceipt(receiptOf(txHash, seconds)), txHash }
     }
-    if (receipt !== null) return { kind: 'unknown' }
-    // A node that lags has not seen the block that may hold it.
+    if (receipt !== null || !(await this.#isOver(validBeforeSeconds))) return unknown
+    return (await this.#ask('eth_getTransactionReceipt', [txHash])) === null ? failed : unknown
+  }
+
+  /** A node that lags has not seen the block that may hold it. */
+  async #isOver(validBeforeSeconds: number): Promise<boolean> {
     const last = await this.#ask('eth_getBlockByNumber', ['finalized', false])
-    const passed = isRecord(last) ? Number(last['timestamp']) : Number.NaN
-    if (!(passed > validBeforeSeconds)) return { kind: 'unknown' }
-    return (await this.#ask('eth_getTransactionReceipt', [txHash])) === null
-      ? { kind: 'failed' }
-      : { kind: 'unknown' }
+    return isRecord(last) && Number(last['timestamp']) > validBeforeSeconds
   }
 
   /** Undefined where no node answers. */
@@ -202,7 +212,7 @@ export class TempoCharges implements PaymentMethod {
     return asked
   }
 
-  #termsOf({ digest, description, meta }: Price, { currency, amount }: Asked, salt: string | undefined) {
+  #termsOf({ digest, description, meta }: Price, { currency, amount }: Asked, { salt, isSponsored }: Drawn) {
     const { chainId, recipient } = this.#options
     return {
       amount: decimalOf(amount, currency.decimals),
@@ -216,58 +226,98 @@ export class TempoCharges implements PaymentMethod {
         ...meta,
         request: Buffer.from(digest).toString('base64url'),
       },
-      supportedModes: ['pull'] satisfies ['pull'],
+      supportedModes: ['pull', 'push'] satisfies ['pull', 'push'],
+      ...(!isSponsored && { feePayer: false }),
     }
   }
 
-  #bindingOf(price: Price, asked: Asked, text: string) {
-    const { meta, description: _, ...request } = this.#termsOf(price, asked, mppMetaIn(text)['salt'])
+  /** As the challenge of the credential was: since then the sponsor may have reached its limit. */
+  #bindingOf(price: Price, asked: Asked, credential: Credential.Credential) {
+    const details = credential.challenge.request['methodDetails']
+    const isSponsored = isRecord(details) && details['feePayer'] === true
+    const { salt } = mppMetaOf(credential)
+    const { meta, description: _, ...request } = this.#termsOf(price, asked, { salt, isSponsored })
     return { request, meta, realm: this.#options.realm }
-  }
-
-  /** The one that made the challenge; the newest where none did. */
-  async #withSeller<Result>(
-    work: (seller: ReturnType<typeof openSeller>) => Promise<Result>,
-  ): Promise<Result> {
-    let first: unknown
-    for (const seller of this.#sellers) {
-      try {
-        return await work(seller)
-      } catch (error) {
-        first ??= error
-        if (!(error instanceof Errors.InvalidChallengeError)) throw error
-      }
-    }
-    throw first
   }
 }
 
 const SENDS = new Set(['eth_sendRawTransaction', 'eth_sendRawTransactionSync'])
 
-/** A client that remembers the hashes of transactions it has begun to send. */
-function openClient({ chainId, transport }: ChargeOptions) {
-  const sent = new Set<string>()
+/** A payment that is being sent. */
+interface Sending {
+  readonly identity: string
+  /** Once it leaves. */
+  txHash: `0x${string}` | null
+}
+
+/** A client that knows which payment it sends, and keeps the hash of what it is about to send. */
+function openClient({ chainId, transport, sponsoring }: ChargeOptions) {
+  const sending = new AsyncLocalStorage<Sending>()
   const chain = { ...tempoChain, id: chainId }
-  const inner = createClient({ chain, transport })
+  const inner = createClient({ chain, transport: sponsoring?.sponsor.limiting(transport) ?? transport })
   const request = async ({ method, params }: { method: string; params?: unknown }) => {
     const [raw] = Array.isArray(params) ? params : []
-    if (SENDS.has(method) && typeof raw === 'string') sent.add(keccak256(asHex(raw)))
+    const attempt = sending.getStore()
+    if (attempt && SENDS.has(method) && typeof raw === 'string') {
+      const txHash = keccak256(asHex(raw))
+      await sponsoring?.keepHash(attempt.identity, txHash)
+      attempt.txHash = txHash
+    }
     const ask: (asked: { method: string; params?: unknown }) => Promise<unknown> = inner.transport.request
     return ask({ method, ...(params !== undefined && { params }) })
   }
-  return { client: createClient({ chain, transport: custom({ request }) }), sent }
+  return { client: createClient({ chain, transport: custom({ request }) }), sending }
 }
 
 function openSeller(
-  { realm, chainId, recipient, currency }: ChargeOptions,
+  { realm, chainId, recipient, currency, sponsoring }: ChargeOptions,
   key: Uint8Array,
   client: ReturnType<typeof openClient>['client'],
 ) {
+  const fees = sponsoring && {
+    feePayer: sponsoring.sponsor.account,
+    feePayerPolicy: sponsoring.sponsor.policy,
+    sponsorBudget: { store: sponsoring.store },
+  }
   return Mppx.create({
     realm,
     secretKey: Buffer.from(key).toString('hex'),
-    methods: [tempo.charge({ currency, recipient, chainId, getClient: () => client })],
+    methods: [tempo.charge({ currency, recipient, chainId, getClient: () => client, ...fees })],
   })
+}
+
+const failed: Outcome = { kind: 'failed' }
+const unknown: Outcome = { kind: 'unknown' }
+
+/**
+ * The transaction of a credential: its hash, null where a sponsor's signature will change it, and how
+ * long it can be mined. @throws PaymentRefusedError
+ */
+async function transactionIn(
+  credential: Credential.Credential,
+): Promise<Pick<CheckedPayment, 'txHash' | 'validBeforeSeconds'>> {
+  const pushed = hashIn(credential)
+  if (pushed !== null) return { txHash: pushed, validBeforeSeconds: expiryOf(credential) }
+  const { payload, challenge } = credential
+  const serialized = isRecord(payload) ? payload['signature'] : undefined
+  if (!isTempoTransaction(serialized)) throw refusal(new Error('no transaction to send'))
+  const transaction = Transaction.deserialize(serialized)
+  const { validBefore } = transaction
+  // Only what runs out can be told to have failed.
+  if (validBefore === undefined) throw refusal(new Error('the transaction is valid for ever'))
+  const details = challenge.request['methodDetails']
+  const isSponsored = isRecord(details) && details['feePayer'] === true
+  return {
+    txHash: isSponsored ? null : keccak256(await Transaction.serialize(transaction)),
+    validBeforeSeconds: Number(validBefore),
+  }
+}
+
+/** The hash of a transaction that the payer has sent itself; null for others. */
+function hashIn({ payload }: Pick<Credential.Credential, 'payload'>): `0x${string}` | null {
+  if (!isRecord(payload) || payload['type'] !== 'hash') return null
+  const { hash } = payload
+  return typeof hash === 'string' && /^0x[0-9a-fA-F]{64}$/.test(hash) ? asHex(hash.toLowerCase()) : null
 }
 
 function refused(cause: unknown): never {
@@ -284,8 +334,9 @@ const receiptOf = (txHash: string, seconds: number): Receipt.Receipt => ({
 const isAddress = (value: unknown): value is `0x${string}` =>
   typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value)
 
-const isTempoTransaction = (value: unknown): value is `0x76${string}` =>
-  typeof value === 'string' && value.startsWith('0x76')
+/** 0x78: what a sponsor is to sign too. */
+const isTempoTransaction = (value: unknown): value is `0x76${string}` | `0x78${string}` =>
+  typeof value === 'string' && /^0x7[68]/.test(value)
 
 function asHex(text: string): `0x${string}` {
   if (!text.startsWith('0x')) throw new TypeError('not hexadecimal')

@@ -1,0 +1,88 @@
+/**
+ * What left payees and wallets in final blocks and no row names: the operator's own transfers, or what
+ * was sent after the backup that the database was restored from.
+ */
+import { Addresses } from 'viem/tempo'
+import { lowercased } from '#primitives.ts'
+import { knownAmong, listSenders, listUnpaid, type Sender } from '#rows/books/senders.ts'
+import type { AppDatabase } from '#rows/database.ts'
+import { type Moved, readMoved, type TransferPlace } from '#store/read/payments/settlements.ts'
+import { memoOf } from '../payouts/PayoutChain.ts'
+import type { AuditedChain } from './audit.ts'
+
+/** What no row names of one account and token. */
+export interface LeftLine {
+  readonly chainId: number
+  readonly account: string
+  readonly currency: string
+  readonly count: number
+  readonly amount: bigint
+  readonly first: readonly Moved[]
+}
+
+/** A payout that the chain has paid, and its row is still owed. */
+export interface PaidUnknown {
+  readonly id: string
+  readonly txHash: string
+}
+
+export const feeManager = lowercased(Addresses.feeManager)
+const PAGE = 1_000
+/** Transfers that are shown of an account. */
+const SHOWN = 100
+/** Unpaid payouts that are looked for. */
+const UNPAID_MAX = 10_000
+/** Transactions of a payout behind those that its row has: each takes a failed one before it. */
+const ATTEMPTS = 4
+
+/** Reads all that left, a page at a time; fees are left out. */
+export async function auditLeft(
+  app: AppDatabase,
+  chain: AuditedChain,
+): Promise<{ readonly left: readonly LeftLine[]; readonly paidUnknown: readonly PaidUnknown[] }> {
+  const memos = await memosOfUnpaid(app, chain.chainId)
+  const left: LeftLine[] = []
+  const paidUnknown: PaidUnknown[] = []
+  for (const sender of await listSenders(app, chain.chainId)) {
+    let [count, amount] = [0, 0n]
+    const first: Moved[] = []
+    for await (const moved of unknownOf(app, chain, sender)) {
+      const id = memos.get(moved.memo ?? '')
+      if (id !== undefined) paidUnknown.push({ id, txHash: moved.txHash })
+      count++
+      amount += moved.amount
+      if (first.length < SHOWN) first.push(moved)
+    }
+    const { account, token: currency } = sender
+    if (count > 0) left.push({ chainId: chain.chainId, account, currency, count, amount, first })
+  }
+  return { left, paidUnknown }
+}
+
+async function* unknownOf(
+  app: AppDatabase,
+  { chainId, schema, reads }: AuditedChain,
+  sender: Sender,
+): AsyncGenerator<Moved> {
+  const side = { side: 'from', ...sender } as const
+  for (let place: TransferPlace | null = { block: -1, log: -1 }; place; ) {
+    const page = await readMoved(reads, schema, side, place, PAGE)
+    const known = await knownAmong(
+      app,
+      chainId,
+      page.moved.map(({ txHash }) => txHash),
+    )
+    for (const moved of page.moved) if (moved.to !== feeManager && !known.has(moved.txHash)) yield moved
+    place = page.next
+  }
+}
+
+/** Ids by the memos that their next transactions have. */
+async function memosOfUnpaid(app: AppDatabase, chainId: number): Promise<ReadonlyMap<string, string>> {
+  const unpaid = await listUnpaid(app, chainId, UNPAID_MAX)
+  return new Map(
+    unpaid.flatMap(({ id, attempt }) =>
+      Array.from({ length: ATTEMPTS }, (_, next) => [memoOf(id, attempt + 1 + next), id] as const),
+    ),
+  )
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { type Ask, lookFor } from './lookFor.ts'
+
+const sought = { txHash: '0x01', validBeforeSeconds: 1_000 }
+const mined = { status: '0x1', blockNumber: '0x5', blockHash: '0xaa', logs: [] }
+const nodeWith =
+  (receipt: unknown): Ask =>
+  async (method) =>
+    method === 'eth_getTransactionReceipt' ? receipt : { number: '0x9', timestamp: '0x7d0' }
+
+test('what every node tells of a final block is final', async () => {
+  expect(await lookFor([nodeWith(mined), nodeWith(mined)], sought)).toMatchObject({
+    ...{ kind: 'mined', isFinal: true, blockHash: '0xaa' },
+  })
+})
+
+test.each([
+  ['no number', { ...mined, blockNumber: '' }],
+  ['no hash', { ...mined, blockHash: undefined }],
+])('a receipt with %s of its block is no answer', async (_, receipt) => {
+  expect(await lookFor([nodeWith(receipt)], sought)).toEqual({ kind: 'unknown' })
+})
+
+test('what one node lacks and another does not tell may still be mined', async () => {
+  expect(await lookFor([nodeWith(null), nodeWith(null)], sought)).toEqual({ kind: 'absent' })
+  const silent: Ask = () => Promise.reject(new Error('no answer'))
+  expect(await lookFor([nodeWith(null), silent], sought)).toEqual({ kind: 'unknown' })
+})

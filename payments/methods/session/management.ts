@@ -1,0 +1,86 @@
+/**
+ * What a payer asks of its channel and not of a read: to open it, to put more in, to close it, or to
+ * be told what it has signed for. The challenge that comes with it names the price; nothing is sold.
+ */
+import { Credential, Errors } from 'mppx'
+import { messageOf } from '#errors.ts'
+import { isRecord } from '#primitives.ts'
+import { bySeller, challengeIn, mppCredentialIn, mppPaymentIn, serializeReceipt } from '../mpp.ts'
+import type { Challenge, Managed, ManagingRequest } from '../PaymentMethod.ts'
+import type { SessionSeller } from './sessionSeller.ts'
+import { voucherIn } from './voucherIn.ts'
+
+/** What stands in the credential's own challenge, for another like it. */
+export type Renew = (credential: Credential.Credential, text: string) => Promise<Challenge | null>
+
+/** Null where the request is none of these. @throws ApiError for two payments */
+export function managementIn(request: ManagingRequest): string | null {
+  const presented = mppPaymentIn(request.headers)
+  if (!presented || presented.method === null) return null
+  const { credential, method } = presented
+  if (method === 'tempo/charge') return request.method === 'HEAD' && isProof(credential) ? credential : null
+  if (method !== 'tempo/session') return null
+  const action = voucherIn(mppCredentialIn(credential))?.action
+  if (action === 'topUp' || action === 'close') return credential
+  const sellsNothing =
+    request.method === 'HEAD' || (request.method === 'POST' && !request.hasBody && !request.url.includes('?'))
+  return sellsNothing ? credential : null
+}
+
+/** A charge of nothing proves who sends it. */
+function isProof(text: string): boolean {
+  const { amount } = Credential.deserialize(text).challenge.request
+  return amount === '0'
+}
+
+/** Does it. */
+export async function manage(
+  text: string,
+  sellers: readonly SessionSeller[],
+  renew: Renew,
+): Promise<Managed> {
+  const credential = mppCredentialIn(text)
+  try {
+    const receipt = await bySeller(sellers, (seller) => seller.broadcastCredential(credential))
+    return { kind: 'managed', headers: { 'payment-receipt': serializeReceipt(receipt) } }
+  } catch (error) {
+    const failed = error instanceof Errors.PaymentError ? error : new Errors.VerificationFailedError({})
+    const challenge = await renew(credential, text).catch(() => null)
+    return { kind: 'refused', challenge, problem: { ...failed.toProblemDetails() } }
+  }
+}
+
+/** What the library answers to HEAD: a charge of nothing, or after its proof the payer's channel. */
+export async function bootstrap(
+  seller: SessionSeller,
+  terms: Parameters<SessionSeller['tempo']['session']>[0],
+  { url, authorization }: { readonly url: URL; readonly authorization: string | undefined },
+): Promise<Managed> {
+  const headers = authorization === undefined ? {} : { authorization }
+  const answered = await seller.tempo.session(terms)(new Request(url, { method: 'HEAD', headers }))
+  if (answered.status !== 402) {
+    const told = answered.withReceipt(new Response(null)).headers
+    const shown = ['payment-session', 'payment-session-snapshot', 'payment-receipt']
+    return {
+      kind: 'managed',
+      headers: Object.fromEntries(
+        shown.flatMap((name) => {
+          const value = told.get(name)
+          return value === null ? [] : [[name, value]]
+        }),
+      ),
+    }
+  }
+  const challenge = await challengeIn(answered)
+  return { kind: 'refused', challenge, problem: problemIn(challenge.body) }
+}
+
+function problemIn(body: string): Readonly<Record<string, unknown>> {
+  try {
+    const parsed: unknown = JSON.parse(body)
+    if (isRecord(parsed)) return parsed
+  } catch (error) {
+    if (body !== '') throw new TypeError(`a problem of the library is no JSON: ${messageOf(error)}`)
+  }
+  return { ...new Errors.PaymentRequiredError({}).toProblemDetails() }
+}
