@@ -3,14 +3,14 @@
  * write answers, and nothing else.
  */
 import { ApiError, type ErrorCode } from '#http/errors.ts'
-import type { Challenged } from '#http/request/access.ts'
 import type * as s from '#http/schema.ts'
 import type { PayerProofs } from '#payments/PayerProofs.ts'
 import type { AppDatabase } from '#rows/database.ts'
-import { type DescribeRequest, describeService as describe } from './catalog/describe.ts'
-import { descriptionSchema, presentDescription } from './catalog/description.ts'
+import { readJob } from '#rows/jobs/reads.ts'
+import { type DescribeRequest, describeService as describe } from './catalog/description/describe.ts'
+import { descriptionSchema, presentDescription } from './catalog/description/description.ts'
 import { type Feedback, feedbackResultSchema, takeFeedback } from './feedback/takeFeedback.ts'
-import type { JobOrders, Ordered, Ordering } from './job/JobOrders.ts'
+import type { Asked, JobOrders, Ordered, Ordering } from './job/JobOrders.ts'
 import type { JobRequest } from './job/readJobRequest.ts'
 import type { Plan } from './plan/plan.ts'
 import type { Quotes } from './quote/Quotes.ts'
@@ -96,12 +96,21 @@ export const orderJobErrors = [
   'rate_limit_exceeded',
 ] as const satisfies readonly ErrorCode[]
 
+/** A job that was ordered now or before; `ready` where it has ended, so that its results can be read. */
+export interface OrderedJob extends Ordered {
+  readonly ready: boolean
+}
+
 /** @throws ApiError of those */
-export function orderJob(
+export async function orderJob(
   request: JobRequest,
-  { jobs }: Pick<OrchestratorServices, 'jobs'>,
+  { jobs, rows }: Pick<OrchestratorServices, 'jobs' | 'rows'>,
   ordering: Ordering,
-): Promise<Ordered | Challenged> {
+): Promise<OrderedJob | Asked> {
   if (!jobs) throw new ApiError('payment_required', 'Jobs are not sold here.')
-  return jobs.orders.order(request, ordering)
+  const ordered = await jobs.orders.order(request, ordering)
+  if (ordered.kind === 'challenged') return ordered
+  // A job whose payment has not settled yet has no row.
+  const endedAt = (await readJob(rows, ordered.jobId))?.endedAt ?? null
+  return { ...ordered, ready: endedAt !== null }
 }

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { failure } from '#errors.ts'
 import { ApiError, type ErrorCode } from '#http/errors.ts'
-import type { Challenged } from '#http/request/access.ts'
+import type { Challenged, Managed } from '#http/request/access.ts'
 import type { PayerProofs } from '#payments/PayerProofs.ts'
 import type { Payments, PresentedPayment, Wanted } from '#payments/Payments.ts'
 import type { AppDatabase } from '#rows/database.ts'
@@ -52,6 +52,12 @@ export interface Ordered {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** What is to be paid first. */
+export interface Asked extends Challenged {
+  /** The price, as decimal text in the currency of quotes. */
+  readonly total: string
+}
+
 /** What is asked, and what its challenge is bound to. */
 interface Sealed {
   readonly terms: JobTerms
@@ -67,7 +73,7 @@ export class JobOrders {
   }
 
   /** @throws ApiError plan_invalid, quote_unavailable, idempotency_conflict, spend_limit_exceeded */
-  async order(request: JobRequest, ordering: Ordering): Promise<Ordered | Challenged> {
+  async order(request: JobRequest, ordering: Ordering): Promise<Ordered | Asked> {
     const { payments } = this.#options
     const presented = payments.presentedIn(ordering.headers)
     if (!presented) return this.#ask(request, ordering)
@@ -80,14 +86,20 @@ export class JobOrders {
       : this.#payUnsealed(presented, request, ordering)
   }
 
+  /** What a payer asks of its payment channel alone; undefined for a request that is to buy. */
+  async manage(headers: IncomingHttpHeaders): Promise<Managed | undefined> {
+    return this.#options.payments.managed({ ...ORDER, headers, hasBody: true })?.()
+  }
+
   /** Writes no row. */
-  async #ask(request: JobRequest, ordering: Ordering, refused?: Challenged): Promise<Ordered | Challenged> {
+  async #ask(request: JobRequest, ordering: Ordering, refused?: Challenged): Promise<Ordered | Asked> {
     const terms = await this.#quoted(request, ordering)
     if (BigInt(terms.totalAmountUnits) === 0n) return this.#orderFree(request, terms, ordering)
     const challenged = await this.#options.payments.challenge(
       this.#wanted(request, { terms, meta: sealed(terms, request) }, ordering),
     )
-    return refused ? { ...challenged, body: refused.body, contentType: refused.contentType } : challenged
+    const total = totalOf(terms)
+    return { ...challenged, total, ...(refused && refusalOf(refused)) }
   }
 
   /** A payment that seals no quote is one of a protocol that seals nothing: the price is that of now. */
@@ -95,7 +107,7 @@ export class JobOrders {
     presented: PresentedPayment,
     request: JobRequest,
     ordering: Ordering,
-  ): Promise<Ordered | Challenged> {
+  ): Promise<Ordered | Asked> {
     const terms = await this.#quoted(request, ordering)
     return BigInt(terms.totalAmountUnits) === 0n
       ? this.#orderFree(request, terms, ordering)
@@ -107,7 +119,7 @@ export class JobOrders {
     request: JobRequest,
     { terms, meta }: Sealed,
     ordering: Ordering,
-  ): Promise<Ordered | Challenged> {
+  ): Promise<Ordered | Asked> {
     const { payments } = this.#options
     this.#assertWithinLimits(request, terms)
     const wanted = this.#wanted(request, { terms, meta }, ordering)
@@ -148,14 +160,10 @@ export class JobOrders {
   }
 
   /** A plan that costs nothing still has an owner. */
-  async #orderFree(
-    request: JobRequest,
-    terms: JobTerms,
-    { headers }: Ordering,
-  ): Promise<Ordered | Challenged> {
+  async #orderFree(request: JobRequest, terms: JobTerms, { headers }: Ordering): Promise<Ordered | Asked> {
     const { app, proofs, clock, made } = this.#options
     const proved = await proofs.prove(headers, paidRequestOf(request))
-    if (proved.kind === 'challenged') return proved
+    if (proved.kind === 'challenged') return { ...proved, total: totalOf(terms) }
     const { plan, idempotencyKey } = request
     try {
       const order = {
@@ -255,9 +263,15 @@ const orderedAs = (jobId: string, headers: Ordered['headers'] = {}): Ordered => 
   ...{ kind: 'ordered', jobId, headers },
 })
 
+const ORDER = { method: 'POST', url: '/v1/jobs' } as const
+
+/** Why a payment was refused, for another challenge. */
+const refusalOf = ({ status = 402, body, contentType }: Challenged) => ({ status, body, contentType })
+
 /** What a payment is bound to: the same by either door, whatever the body's letters. */
 const paidRequestOf = ({ idempotencyKey, planHash }: JobRequest) => ({
-  ...{ method: 'POST', url: '/v1/jobs', body: { idempotencyKey, planHash } },
+  ...ORDER,
+  body: { idempotencyKey, planHash },
 })
 
 /** Rounded down: a limit is never more than it says. */

@@ -4,7 +4,7 @@
  */
 import type PQueue from 'p-queue'
 import type { Egress } from '#egress/egress.ts'
-import { EgressFailedError, EgressRefusedError } from '#egress/egress.ts'
+import { EgressFailedError, EgressRefusedError } from '#egress/errors.ts'
 import { messageOf } from '#errors.ts'
 import { type HeldJob, type HeldJobs, JobTakenError } from '#rows/jobs/heldJobs.ts'
 import type { Runtime } from '#runtime/runtime.ts'

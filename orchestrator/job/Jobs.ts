@@ -7,7 +7,7 @@ import type { Egress } from '#egress/egress.ts'
 import { messageOf } from '#errors.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { type HeldJob, type HeldJobs, heldJobs } from '#rows/jobs/heldJobs.ts'
-import { repeat } from '#runtime/repeat.ts'
+import { repeat, warning } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
 import type { Logger } from '#telemetry.ts'
@@ -69,10 +69,7 @@ export class Jobs {
   async run(signal: AbortSignal): Promise<void> {
     const { runtime, log } = this.#options
     const { clock } = runtime
-    const failed = (error: unknown) => {
-      log.warn({ problem: messageOf(error) }, 'jobs wait')
-      return RETRY_MS
-    }
+    const failed = warning(log, RETRY_MS, 'jobs wait')
     await Promise.all([
       repeat({ clock, signal, failed }, () => this.#take(signal)),
       repeat({ clock, signal, firstMs: HEARTBEAT_MS }, () => this.#keep()),

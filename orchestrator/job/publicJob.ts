@@ -67,28 +67,49 @@ export const jobSchema = s.named('Job', {
 
 export interface PublicJob {
   readonly isReady: boolean
+  /** Outputs in `pieces`, with their sizes in bytes. */
+  readonly outputs: readonly OutputSize[]
   /** JSON, in pieces. */
   readonly pieces: AsyncGenerator<string>
 }
 
-/** Null for an id that no job has. */
+export interface OutputSize {
+  readonly nodeId: string
+  readonly bytes: number
+}
+
+/**
+ * Null for an id that no job has.
+ * @param nodeIds whose outputs alone are told; null for all
+ */
 export async function publicJob(
   app: AppDatabase,
   jobId: string,
   withRuns: boolean,
+  nodeIds: ReadonlySet<string> | null = null,
 ): Promise<PublicJob | null> {
   const job = await readJob(app, jobId)
   // Its payment has not settled yet.
-  if (!job) return (await isOrdered(app, jobId)) ? { isReady: false, pieces: pendingJob(jobId, {}) } : null
+  if (!job)
+    return (await isOrdered(app, jobId))
+      ? { isReady: false, outputs: [], pieces: pendingJob(jobId, {}) }
+      : null
   const nodes = await readNodes(app, jobId)
   const runs = withRuns ? { runs: runsOf(job, nodes, await readAttempts(app, jobId)) } : {}
   const isReady = job.endedAt !== null
-  return { isReady, pieces: isReady ? readyJob(app, job, nodes, runs) : pendingJob(jobId, runs) }
+  if (!isReady) return { isReady, outputs: [], pieces: pendingJob(jobId, runs) }
+  const held = heldBy(job, nodes).filter(({ nodeId }) => nodeIds?.has(nodeId) ?? true)
+  const outputs = held.map(({ nodeId, outputBytes }) => ({ nodeId, bytes: outputBytes ?? 0 }))
+  return { isReady, outputs, pieces: readyJob(app, job, { nodes, held }, runs) }
 }
 
 async function* pendingJob(jobId: string, runs: object): AsyncGenerator<string> {
   yield JSON.stringify({ jobId, ready: false, ...runs })
 }
+
+/** Nodes whose outputs are kept. */
+const heldBy = ({ areResultsRemoved }: ReadJob, nodes: readonly ReadNode[]): readonly ReadNode[] =>
+  areResultsRemoved ? [] : nodes.filter(({ state }) => state === 'succeeded')
 
 /** Read together: small outputs are many. */
 const PIECE_BYTES = 1_024 * 1_024
@@ -96,14 +117,13 @@ const PIECE_BYTES = 1_024 * 1_024
 async function* readyJob(
   app: AppDatabase,
   job: ReadJob,
-  nodes: readonly ReadNode[],
+  { nodes, held }: { readonly nodes: readonly ReadNode[]; readonly held: readonly ReadNode[] },
   runs: object,
 ): AsyncGenerator<string> {
   const { jobId, state, currency, decimals, paymentMethod, committedUnits } = job
   const error = errorOf(job, nodes)
   const head = { jobId, ready: true, status: state, ok: state === 'succeeded', cached: true }
   yield `${JSON.stringify(head).slice(0, -1)},"result":{`
-  const held = job.areResultsRemoved ? [] : nodes.filter(({ state: of }) => of === 'succeeded')
   let isFirst = true
   for (const batch of batchesOf(held)) {
     const outputs = await readOutputs(app, jobId, batch)

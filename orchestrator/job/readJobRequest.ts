@@ -18,7 +18,7 @@ const spendLimit = s.text({
   examples: ['0.25'],
 })
 
-const idempotencyKeySchema = s.text({
+export const idempotencyKeySchema = s.text({
   minLength: KEY_CHARACTERS_MIN,
   maxLength: KEY_CHARACTERS_MAX,
   pattern: '^[\\x21-\\x7e]+$',
@@ -26,7 +26,7 @@ const idempotencyKeySchema = s.text({
     'One plan of one payer for good. Keep it when you repeat a request: another key is another job.',
 })
 
-const spendLimits = { max_spend: s.optional(spendLimit), approved_total: s.optional(spendLimit) }
+export const spendLimits = { max_spend: s.optional(spendLimit), approved_total: s.optional(spendLimit) }
 
 export const jobRequestSchema = s.named('JobRequest', {
   idempotencyKey: idempotencyKeySchema,
@@ -50,18 +50,19 @@ export interface JobRequest {
 /** As REST takes it. @throws ApiError body_invalid, plan_invalid */
 export function readJobRequest(body: unknown): JobRequest {
   if (!isRecord(body)) throw new ApiError('body_invalid', 'Not valid: the body is no object.')
-  const { plan, ...beside } = body
-  return jobRequestOf(beside, readPlan(plan), ['body'])
-}
-
-/** @param at where the members stand, for what is told of them */
-function jobRequestOf(beside: unknown, plan: Plan, at: readonly string[]): JobRequest {
+  const { plan: given, ...beside } = body
+  const plan = readPlan(given)
   if (!check.Check(beside)) {
-    const details = check.Errors(beside).flatMap((found) => problemsOf(found, at))
+    const details = check.Errors(beside).flatMap((found) => problemsOf(found, ['body']))
     throw new ApiError('body_invalid', `Not valid: ${details[0]?.path.join('.')}: ${details[0]?.message}.`, {
       details,
     })
   }
+  return jobRequestOf(plan, beside)
+}
+
+/** @throws ApiError plan_invalid */
+export function jobRequestOf(plan: Plan, beside: s.Static<typeof besidePlan>): JobRequest {
   const { idempotencyKey, max_spend: maxSpend, approved_total: approved } = beside
   return { idempotencyKey, plan, planHash: hashOf(plan), limits: [maxSpend ?? [], approved ?? []].flat() }
 }

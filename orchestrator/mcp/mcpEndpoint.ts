@@ -3,23 +3,17 @@ import { ApiError } from '#http/errors.ts'
 import { rawEndpoint } from '#http/rawEndpoint.ts'
 import * as s from '#http/schema.ts'
 import { agentRequests, unitsOf } from '../allowance.ts'
-import type { OrchestratorServices } from '../operations.ts'
 import { PLAN_BYTES_MAX } from '../plan/plan.ts'
-import type { AskOwn } from './chainTools.ts'
 import { type McpBody, readMessages } from './readMessages.ts'
 import { type HeaderValues, type McpCall, serve } from './serve.ts'
-import type { Tool } from './tools.ts'
+import type { Tool, ToolServices } from './tool.ts'
 
 /** What the door works with. */
-export interface McpServices extends OrchestratorServices {
-  /** Where people reach the service; null where nothing says so. */
-  readonly publicOrigin: string | null
+export interface McpServices extends ToolServices {
   /** The program's own, which clients are told. */
   readonly version: string
   /** Listed after those of the orchestrator. */
   readonly chainTools: readonly Tool[]
-  /** Asks this server, for its chain data. */
-  readonly askOwn: AskOwn
 }
 
 /** A plan, and what is around it. */
@@ -30,7 +24,7 @@ export const mcpEndpoint = rawEndpoint({
   path: '/mcp',
   summary: 'Tools for agents, by the Model Context Protocol.',
   description:
-    'Streamable HTTP in the revisions 2026-07-28 and 2025-11-25, and those before: no session, JSON answers. Tools: search_services, describe_service, quote_plan, send_product_feedback; of chain data query_chain, list_transfers, list_balances.',
+    'Streamable HTTP in the revisions 2026-07-28 and 2025-11-25, and those before: no session, JSON answers. Tools: search_services, describe_service, quote_plan, create_job, get_job, create_job_review, get_job_review, send_product_feedback; of chain data query_chain, list_transfers, list_balances.',
   tag: 'Services',
   access: agentRequests,
   body: s.foreign('A JSON-RPC message of the protocol.'),

@@ -1,8 +1,5 @@
 /** The orchestrator's operations as tools of agents, in the order in which they are used. */
-import { Compile } from 'typebox/compile'
-import { ApiError, type ErrorCode, type Problem } from '#http/errors.ts'
-import type { AccessRequest } from '#http/request/access.ts'
-import { problemsOf } from '#http/request/json.ts'
+import { ApiError } from '#http/errors.ts'
 import * as s from '#http/schema.ts'
 import { shorten } from '#primitives.ts'
 import { feedbackKinds } from '#rows/feedback/productFeedback.ts'
@@ -10,9 +7,7 @@ import { membersOf } from '../catalog/members.ts'
 import { methodSchema, PATH_CHARACTERS_MAX, serviceIdSchema } from '../catalog/service.ts'
 import { MESSAGE_CHARACTERS_MAX } from '../feedback/takeFeedback.ts'
 import {
-  type Call,
   describeService,
-  type OrchestratorServices,
   QUERY_CHARACTERS_MAX,
   quotePlan,
   SEARCH_LIMIT_DEFAULT,
@@ -22,56 +17,16 @@ import {
   sendFeedback,
 } from '../operations.ts'
 import { planSchema } from '../plan/plan.ts'
-import { readCompletePlan } from '../plan/readPlan.ts'
-import { type AskOwn, askChain, type ChainTool, inputOf, outputOf } from './chainTools.ts'
-
-export interface ToolCall extends Call {
-  readonly services: OrchestratorServices & { readonly askOwn: AskOwn }
-  /** The message that the call came in, as access sees it. */
-  readonly asking: AccessRequest
-}
-
-export interface Tool {
-  readonly name: string
-  readonly title: string
-  readonly description: string
-  readonly input: s.TSchema
-  readonly output: s.TSchema
-  /** It asks strangers, or tells of them. */
-  readonly isOpenWorld: boolean
-  /** What it changes: nothing, something by addition, or money. Default: nothing. */
-  readonly changes?: 'adds' | 'pays'
-  /** @throws ApiError */
-  readonly run: (input: unknown, call: ToolCall) => Promise<object>
-}
+import { askChain, type ChainTool, inputOf, outputOf } from './chainTools.ts'
+import { createJobTool } from './createJobTool.ts'
+import { getJobTool, getReviewTool, reviewTool } from './jobTools.ts'
+import { planIn } from './planIn.ts'
+import { argumentsInvalid, type Tool, tool } from './tool.ts'
 
 /** A service with more endpoints is described one endpoint at a time. */
 const ENDPOINTS_WHOLE_MAX = 40
 /** Endpoints listed to choose from. */
 const CHOICES_MAX = 500
-
-/** A tool whose input is checked before it runs. */
-function tool<Input extends s.TSchema>(
-  definition: Omit<Tool, 'input' | 'run'> & {
-    readonly input: Input
-    readonly run: (input: s.Static<Input>, call: ToolCall) => Promise<object>
-  },
-): Tool {
-  const check = Compile(definition.input)
-  return {
-    ...definition,
-    run: (input, call) => {
-      if (check.Check(input)) return definition.run(input, call)
-      const problems = check.Errors(input).flatMap((found) => problemsOf(found, ['arguments']))
-      throw argumentsInvalid(problems)
-    },
-  }
-}
-
-function argumentsInvalid(details: readonly Problem[]): ApiError {
-  const [first] = details
-  return new ApiError('body_invalid', `Not valid: ${first?.path.join('.')}: ${first?.message}.`, { details })
-}
 
 const searchTool = tool({
   name: 'search_services',
@@ -80,14 +35,16 @@ const searchTool = tool({
     'Finds endpoints of paid API services by intent. Free and read-only. Call it before describe_service or quote_plan. With no match on an unconstrained or preferred search, retry once with a broader intent; never drop a required service constraint.',
   input: s.object({
     query: s.text({ maxLength: QUERY_CHARACTERS_MAX, default: '', description: 'The intent, in words.' }),
-    limit: s.integer({ minimum: 1, maximum: SEARCH_LIMIT_MAX, default: SEARCH_LIMIT_DEFAULT }),
-    resolution: s.oneOf(['static', 'live'] as const, { default: 'static' }),
+    limit: s.optional(s.integer({ minimum: 1, maximum: SEARCH_LIMIT_MAX, default: SEARCH_LIMIT_DEFAULT })),
+    resolution: s.optional(s.oneOf(['static', 'live'] as const, { default: 'static' })),
     service_ids: s.optional(s.array(serviceIdSchema, { minItems: 1, maxItems: SERVICE_FILTERS_MAX })),
     service_mode: s.optional(s.oneOf(['prefer', 'require'] as const)),
   }),
   output: searchServices.output,
   isOpenWorld: true,
-  run: async ({ query, limit, resolution, service_ids: ids, service_mode: mode }, call) => {
+  run: async (asked, call) => {
+    const { query, limit = SEARCH_LIMIT_DEFAULT, resolution = 'static' } = asked
+    const { service_ids: ids, service_mode: mode } = asked
     if (mode !== undefined && ids === undefined)
       throw argumentsInvalid([{ path: ['arguments', 'service_mode'], message: 'needs `service_ids`' }])
     const filter = { serviceIds: ids ?? null, serviceMode: mode ?? null, withEvidence: false }
@@ -137,7 +94,7 @@ const quoteTool: Tool = {
   output: quotePlan.output,
   isOpenWorld: true,
   // The plan's own reader names every bad node.
-  run: async (input, call) => quotePlan.run(readCompletePlan(membersOf(input)['plan']), call.services, call),
+  run: async (input, call) => quotePlan.run(planIn(input), call.services, call),
 }
 
 const feedbackTool = tool({
@@ -169,22 +126,13 @@ export function chainTool(definition: ChainTool): Tool {
 }
 
 /** In the order in which they are listed and used. */
-export const tools: readonly Tool[] = [searchTool, describeTool, quoteTool, feedbackTool]
-
-const nextActions: Partial<Record<ErrorCode, string>> = {
-  chain_id_unsupported: 'Leave out chainId, or name a chain that is served here.',
-  payment_required: 'Wait a minute, or have the user give an API key to this server.',
-  query_invalid: 'Correct the arguments that details name, then call this tool again.',
-  sql_invalid: 'Correct the SQL at the line and column that details name, then call this tool again.',
-  body_invalid: 'Correct the arguments that details name, then call this tool again.',
-  parameter_conflict: 'Choose one endpoint and give its method and path to describe_service.',
-  plan_invalid: 'Correct the nodes that details name, then call quote_plan with the whole plan again.',
-  quote_unavailable:
-    'Replace the nodes that details name: call search_services again, rebuild the plan, then quote_plan.',
-  rate_limit_exceeded: 'Wait a minute, then call this tool again with the same arguments.',
-  service_not_found: 'Call search_services to find a service that is listed.',
-}
-
-/** What an agent should do about a failure. */
-export const nextActionOf = (code: ErrorCode): string =>
-  nextActions[code] ?? 'Call this tool once more; if it fails again, tell the user.'
+export const tools: readonly Tool[] = [
+  searchTool,
+  describeTool,
+  quoteTool,
+  createJobTool,
+  getJobTool,
+  reviewTool,
+  getReviewTool,
+  feedbackTool,
+]

@@ -99,3 +99,5 @@ export type RefusalCode =
   /** The answer cannot be taken: it is too long, or encoded in a way that is not read. */
   | 'answer_refused'
   | 'deadline_passed'
+  /** The end of the job was asked for before anything was signed. */
+  | 'job_cancelled'

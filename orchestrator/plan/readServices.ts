@@ -1,7 +1,7 @@
 /** The catalog's services that a plan names, each with the endpoints that its nodes may mean. */
 import { findServices } from '#rows/catalog/catalogReads.ts'
 import type { AppDatabase } from '#rows/database.ts'
-import { serviceOf } from '../catalog/describe.ts'
+import { serviceOf } from '../catalog/description/describe.ts'
 import { matchPath, PathError, parsePath, parseTemplate } from '../catalog/pathTemplate.ts'
 import type { CatalogService, ServiceEndpoint } from '../catalog/service.ts'
 import type { Services } from './EndpointFinder.ts'

@@ -1,5 +1,6 @@
 /** The price a seller asks now, in the currency of quotes, or why there is none. */
-import { type EgressAnswer, EgressFailedError, EgressRefusedError } from '#egress/egress.ts'
+import type { EgressAnswer } from '#egress/egress.ts'
+import { EgressFailedError, EgressRefusedError } from '#egress/errors.ts'
 import { MillraceError } from '#errors.ts'
 import type { CatalogService } from '../catalog/service.ts'
 import { type QuoteTerms, rescaled, tokenKey } from '../pay/currencies.ts'

@@ -1,6 +1,7 @@
 /** Every endpoint of the orchestration service. */
 import type { Endpoint } from '#http/endpoint.ts'
 import type { OrchestratorServices } from '../operations.ts'
+import { cancelJobEndpoint } from './jobs/cancelJob.ts'
 import { createJobEndpoint } from './jobs/createJob.ts'
 import { payerJobsEndpoint, resumeEndpoint } from './jobs/payerJobs.ts'
 import { quoteEndpoint } from './quote.ts'
@@ -16,4 +17,5 @@ export const orchestratorEndpoints: readonly Endpoint<OrchestratorServices>[] = 
   // Before GET, which would answer in its place.
   resumeEndpoint,
   payerJobsEndpoint,
+  cancelJobEndpoint,
 ]

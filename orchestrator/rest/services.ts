@@ -7,7 +7,7 @@ import * as s from '#http/schema.ts'
 import { listServices } from '#rows/catalog/catalogReads.ts'
 import { pageOf } from '#store/read/lists/page.ts'
 import { catalogReads } from '../allowance.ts'
-import { looksLikeSchema } from '../catalog/description.ts'
+import { looksLikeSchema } from '../catalog/description/description.ts'
 import {
   type CatalogService,
   methods,

@@ -1,6 +1,5 @@
 /** Reviews of jobs and their rewards: whoever knows a job's id may review it, and its payer is rewarded. */
 import { timingSafeEqual } from 'node:crypto'
-import { messageOf } from '#errors.ts'
 import { ApiError } from '#http/errors.ts'
 import { amountOf } from '#payments/price.ts'
 import type { AppDatabase } from '#rows/database.ts'
@@ -14,7 +13,7 @@ import {
 } from '#rows/jobs/reviews.ts'
 import { oweReward, readRewardFacts, rewardsOfDay } from '#rows/jobs/rewards.ts'
 import { findPayout } from '#rows/payments/payouts.ts'
-import { repeat } from '#runtime/repeat.ts'
+import { repeat, warning } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { digestOf, type GivenReview, readReview } from './review.ts'
@@ -82,10 +81,7 @@ export class Reviews {
   /** Looks again at rewards that may be owed by now, until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options
-    const failed = (error: unknown) => {
-      log.warn({ problem: messageOf(error) }, 'rewards could not be looked at')
-      return LOOK_MS
-    }
+    const failed = warning(log, LOOK_MS, 'rewards could not be looked at')
     await repeat({ clock, signal, failed }, async () => {
       await this.reconsider()
       return LOOK_MS

@@ -7,6 +7,7 @@ const facts: RewardFacts = {
   state: 'succeeded',
   payer: `0x${'11'.repeat(20)}`,
   charge: { chainId: 1, token: `0x${'22'.repeat(20)}`, decimals: 6 },
+  isReversed: false,
   committedAmount: 1_050n,
   paidUnits: 1_000n,
   quoteDecimals: 6,
@@ -32,6 +33,7 @@ describe('the reward of a review', () => {
   test.each<[Partial<RewardFacts>, RewardReason]>([
     [{ state: 'running' }, 'job_not_ready'],
     [{ payer: `0x${'00'.repeat(20)}` }, 'payer_unknown'],
+    [{ isReversed: true }, 'payment_reversed'],
     [{ charge: null }, 'insufficient_workflow_spend'],
     [{ committedAmount: 1_000n }, 'insufficient_workflow_spend'],
     [{ committedAmount: 999n }, 'insufficient_workflow_spend'],
@@ -50,6 +52,6 @@ describe('the reward of a review', () => {
 })
 
 test('transitions are told for every status, and nothing follows what is paid', () => {
-  expect(rewardTransitions).toEqual({ ineligible: ['queued'], queued: ['paid'], paid: [] })
+  expect(rewardTransitions).toEqual({ ineligible: ['queued'], queued: ['paid', 'ineligible'], paid: [] })
   expect(rewardReasons).toEqual(expect.arrayContaining([...passingReasons]))
 })

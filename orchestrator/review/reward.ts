@@ -2,6 +2,7 @@
  * Which reviews are rewarded, and with what: a share of what their own job earned, so that nobody
  * gains by buying from himself.
  */
+import { PAYMENT_REVERSED } from '#rows/jobs/reviews.ts'
 import type { RewardFacts } from '#rows/jobs/rewards.ts'
 import { rescaled } from '../pay/currencies.ts'
 
@@ -9,6 +10,8 @@ export const rewardReasons = [
   /** The job has not ended. */
   'job_not_ready',
   'not_reviewed',
+  /** The chain took back what the job was paid with. */
+  PAYMENT_REVERSED,
   /** The job earned too little for its share to be a unit of money. */
   'insufficient_workflow_spend',
   /** A node that was called has no rating. */
@@ -32,7 +35,8 @@ export type RewardStatus = 'ineligible' | 'queued' | 'paid'
 /** What may become of a reward: only what is ineligible for a cause that can pass is looked at again. */
 export const rewardTransitions: Readonly<Record<RewardStatus, readonly RewardStatus[]>> = {
   ineligible: ['queued'],
-  queued: ['paid'],
+  // A payment that the chain took back takes its reward along.
+  queued: ['paid', 'ineligible'],
   paid: [],
 }
 
@@ -71,6 +75,7 @@ const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
 function reasonAgainst(facts: RewardFacts, terms: RewardTerms | null): RewardReason | null {
   if (facts.state === 'queued' || facts.state === 'running') return 'job_not_ready'
   if (facts.payer === ZERO_ADDRESS) return 'payer_unknown'
+  if (facts.isReversed) return PAYMENT_REVERSED
   if (!facts.charge) return 'insufficient_workflow_spend'
   if (!facts.hasOutput) return 'job_not_delivered'
   if (!facts.calledNodes.every((id) => facts.ratedNodes.includes(id))) return 'incomplete_review'

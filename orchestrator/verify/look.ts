@@ -2,13 +2,8 @@
  * One unpaid call of an endpoint with its declared example, to see whether its seller is there and
  * what it asks for. It has no effect: `probeOf` decides what may be called.
  */
-import {
-  type Egress,
-  type EgressAnswer,
-  EgressFailedError,
-  type EgressPurpose,
-  type EgressRequest,
-} from '#egress/egress.ts'
+import type { Egress, EgressAnswer, EgressPurpose, EgressRequest } from '#egress/egress.ts'
+import { EgressFailedError } from '#egress/errors.ts'
 import { isRecord } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import {

@@ -1,7 +1,7 @@
 import type { EndpointName } from '#rows/catalog/catalogHealth.ts'
 import { findServices } from '#rows/catalog/catalogReads.ts'
 import type { AppDatabase } from '#rows/database.ts'
-import { serviceOf } from '../catalog/describe.ts'
+import { serviceOf } from '../catalog/description/describe.ts'
 import type { Target } from './drift.ts'
 
 /** What the names stand for, in their order; null for endpoints that the catalog has not. */

@@ -8,10 +8,12 @@ import { createClient, decodeFunctionData, encodeEventTopics, type Hex, keccak25
 import type { LocalAccount } from 'viem/accounts'
 import { tempo as tempoChain } from 'viem/chains'
 import { Abis, Transaction } from 'viem/tempo'
+import type { Ask } from '#payments/chain/lookFor.ts'
+import { quantityIn } from '#payments/chain/lookFor.ts'
 import { address, isRecord } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { challengesOf, isLive } from '../liveOffers.ts'
-import { type Ask, askAny, hashIn, outcomeOn, type PayChain, quantityIn, transportOf } from '../payChain.ts'
+import { askAny, hashIn, outcomeOn, type PayChain, transportOf } from '../payChain.ts'
 import {
   type Outcome,
   type Payable,
@@ -168,7 +170,7 @@ async function findReceipt(ask: Ask, txHash: Hex, { payer }: Sent) {
   const feeUnits = isOurs ? feeUnitsOf(quantityIn(gasUsed) * quantityIn(effectiveGasPrice)) : 0n
   return status === '0x1'
     ? ({ kind: 'settled', txHash, feeUnits } as const)
-    : ({ kind: 'failed', feeUnits } as const)
+    : ({ kind: 'failed', feeUnits, blockNumber: quantityIn(receipt['blockNumber']) } as const)
 }
 
 /** The hash is decided by the account that pays for the transaction; the memo is bound to the challenge. */

@@ -8,10 +8,12 @@ import type { PaymentRequirements } from '@x402/core/types'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { encodeEventTopics, encodeFunctionData, pad, parseAbi } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
+import type { Ask } from '#payments/chain/lookFor.ts'
+import { quantityIn } from '#payments/chain/lookFor.ts'
 import { address, isRecord } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { acceptsOf, isLive } from '../liveOffers.ts'
-import { type Ask, askAny, hashIn, outcomeOn, type PayChain, quantityIn } from '../payChain.ts'
+import { askAny, hashIn, outcomeOn, type PayChain } from '../payChain.ts'
 import {
   type Outcome,
   type Payable,

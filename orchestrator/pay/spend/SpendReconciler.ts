@@ -2,11 +2,10 @@
  * Finds out what became of spends that nobody waits for, and lets money leave again after the
  * database was restored, once nothing is open.
  */
-import { messageOf } from '#errors.ts'
 import { listOpenSpends, removeSpent, type Spend, voidSpend } from '#rows/jobs/spends.ts'
 import { adoptHistory } from '#rows/jobs/wallet.ts'
 import { mapAtMost } from '#runtime/mapAtMost.ts'
-import { repeat } from '#runtime/repeat.ts'
+import { repeat, warning } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { type LookingFor, lookFor } from './lookFor.ts'
@@ -38,10 +37,7 @@ export class SpendReconciler {
   /** Until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options
-    const failed = (error: unknown) => {
-      log.warn({ problem: messageOf(error) }, 'spends could not be looked for')
-      return LOOK_MS
-    }
+    const failed = warning(log, LOOK_MS, 'spends could not be looked for')
     await repeat({ clock, signal, failed }, async () => {
       await this.reconcile()
       return LOOK_MS

@@ -1,13 +1,13 @@
 /** What an operator should know of the wallet: what it has on each chain, and what is not known yet. */
 import { encodeFunctionData, parseAbi } from 'viem'
-import { messageOf } from '#errors.ts'
+import { quantityIn } from '#payments/chain/lookFor.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { type OpenSpends, sumOpenSpends } from '#rows/jobs/spends.ts'
-import { repeat } from '#runtime/repeat.ts'
+import { repeat, warning } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { decimalText, type QuoteTerms, rescaled } from '../currencies.ts'
-import { askAny, type PayChain, quantityIn } from '../payChain.ts'
+import { askAny, type PayChain } from '../payChain.ts'
 
 export interface WalletWatchOptions {
   readonly app: AppDatabase
@@ -52,10 +52,7 @@ export class WalletWatch {
   /** Until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options
-    const failed = (error: unknown) => {
-      log.warn({ problem: messageOf(error) }, 'the wallet could not be looked at')
-      return LOOK_MS
-    }
+    const failed = warning(log, LOOK_MS, 'the wallet could not be looked at')
     await repeat({ clock, signal, failed }, async () => {
       await this.look()
       return LOOK_MS

@@ -1,5 +1,6 @@
 /** One call of a seller, and how much of it is known afterwards. */
-import { type Egress, type EgressAnswer, EgressFailedError, EgressRefusedError } from '#egress/egress.ts'
+import type { Egress, EgressAnswer } from '#egress/egress.ts'
+import { EgressFailedError, EgressRefusedError } from '#egress/errors.ts'
 import type { Purchase, Purchased } from '../buyer.ts'
 import { refused } from './purchased.ts'
 

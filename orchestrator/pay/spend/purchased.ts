@@ -35,6 +35,7 @@ export function refusedReservation(
 ): Purchased {
   if (reservation.kind === 'limited')
     return refused('budget_exceeded', `The wallet's limit per ${reservation.limit} is reached.`)
+  if (reservation.kind === 'cancelled') return refused('job_cancelled', 'The job was cancelled.')
   return refused(
     'wallet_paused',
     reservation.kind === 'paused'

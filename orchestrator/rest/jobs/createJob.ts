@@ -13,6 +13,11 @@ import { readExactJson } from '../../plan/readPlan.ts'
 /** A plan, and what is beside it. */
 const BODY_BYTES_MAX = PLAN_BYTES_MAX + 4 * 1_024
 
+export const orderedJobSchema = s.named('OrderedJob', {
+  jobId: s.text({ format: 'uuid' }),
+  ready: s.boolean({ description: 'It has ended: its results can be read.' }),
+})
+
 export const createJobEndpoint = rawEndpoint({
   method: 'POST',
   path: '/v1/jobs',
@@ -27,7 +32,7 @@ export const createJobEndpoint = rawEndpoint({
   readBody: (text) => ({ request: readJobRequest(readExactJson(text)), characters: text.length }),
   units: ({ body: { characters } }) => unitsOf(characters),
   produces: {
-    'application/json': s.named('PendingJob', { jobId: s.text({ format: 'uuid' }), ready: s.boolean() }),
+    'application/json': orderedJobSchema,
   },
   errors: orderJobErrors,
   answer: async ({ body: { request }, headers, caller, signal }, services: OrchestratorServices) => {
@@ -37,7 +42,7 @@ export const createJobEndpoint = rawEndpoint({
     return {
       kind: 'bytes',
       contentType: 'application/json; charset=utf-8',
-      body: JSON.stringify({ jobId: ordered.jobId, ready: false }),
+      body: JSON.stringify({ jobId: ordered.jobId, ready: ordered.ready }),
       headers: ordered.headers,
     }
   },

@@ -1,29 +1,25 @@
 /** HEAD and GET /v1/jobs: for the account that proves itself, by a charge of zero. */
-import { ApiError } from '#http/errors.ts'
 import { rawEndpoint } from '#http/rawEndpoint.ts'
-import type { AccessRequest } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
-import type { Proved } from '#payments/PayerProofs.ts'
-import { listJobsOfPayer, type PayerJob, type PayerSpend, sumSpendOfPayer } from '#rows/jobs/payerJobs.ts'
+import {
+  listDaysOfPayer,
+  listJobsOfPayer,
+  type PayerDay,
+  type PayerJob,
+  type PayerPayout,
+  type PayerSpend,
+  sumSpendOfPayer,
+} from '#rows/jobs/payerJobs.ts'
 import { agentRequests } from '../../allowance.ts'
 import { JOBS_SCOPE } from '../../job/JobOrders.ts'
 import type { OrchestratorServices } from '../../operations.ts'
 import { decimalText } from '../../pay/currencies.ts'
+import { provePayer } from './provePayer.ts'
 
 /** Jobs told at once. */
 const JOBS_SHOWN = 100
-
-/**
- * Which account asks for this very request, or the challenge that it is answered with.
- * @throws ApiError payment_required where nothing is sold
- */
-function provePayer(
-  { method, url, headers, body }: AccessRequest,
-  { jobs }: Pick<OrchestratorServices, 'jobs'>,
-): Promise<Proved> {
-  if (!jobs) throw new ApiError('payment_required', 'Jobs are not sold here.')
-  return jobs.proofs.prove(headers, { method, url, body })
-}
+/** A line for each day and service. */
+const DAYS_SHOWN = 1_000
 
 export const resumeEndpoint = rawEndpoint({
   method: 'HEAD',
@@ -45,6 +41,12 @@ export const resumeEndpoint = rawEndpoint({
 
 const amounts = { charged: s.decimal, committed: s.optional(s.decimal) }
 
+const payout = s.named('PayerPayout', {
+  status: s.text({ description: '`queued`, `sending` or `paid`.' }),
+  amount: s.decimal,
+  transactionHash: s.optional(s.hash),
+})
+
 const payerJobsSchema = s.named('PayerJobs', {
   payer: s.text(),
   jobs: s.array(
@@ -55,18 +57,30 @@ const payerJobsSchema = s.named('PayerJobs', {
       planHash: s.text(),
       currency: s.text(),
       ...amounts,
+      transactionHash: s.optional(s.hash),
+      refund: s.optional(payout),
+      reward: s.optional(payout),
       createdAt: s.timestamp,
       endedAt: s.optional(s.timestamp),
     }),
   ),
   spend: s.array(s.named('PayerSpend', { chainId: s.integer(), token: s.text(), jobs: s.count, ...amounts })),
+  days: s.array(
+    s.named('PayerDay', {
+      day: s.text({ description: 'UTC.', examples: ['2026-11-26'] }),
+      serviceId: s.text(),
+      calls: s.count,
+      amount: s.decimal,
+      currency: s.text(),
+    }),
+  ),
 })
 
 export const payerJobsEndpoint = rawEndpoint({
   method: 'GET',
   path: '/v1/jobs',
   summary: 'Jobs and spend of the account that asks.',
-  description: `Asks for a charge of zero (402), which proves the account and moves no money. The newest ${JOBS_SHOWN} jobs; spend is of all.`,
+  description: `Asks for a charge of zero (402), which proves the account and moves no money. The newest ${JOBS_SHOWN} jobs, each with what paid for it, its refund and its reward; \`spend\` is of all; \`days\` has what sellers got, by day and service.`,
   tag: 'Services',
   access: agentRequests,
   asks: { scope: JOBS_SCOPE, what: 'proof' },
@@ -76,14 +90,16 @@ export const payerJobsEndpoint = rawEndpoint({
     const proved = await provePayer(asking, services)
     if (proved.kind === 'challenged') return proved
     const { app } = services
-    const [jobs, spend] = await Promise.all([
+    const [jobs, spend, days] = await Promise.all([
       listJobsOfPayer(app, proved.payer, JOBS_SHOWN),
       sumSpendOfPayer(app, proved.payer),
+      listDaysOfPayer(app, proved.payer, DAYS_SHOWN),
     ])
     const told: s.Static<typeof payerJobsSchema> = {
       payer: proved.payer,
       jobs: jobs.map(presentJob),
       spend: spend.map(presentSpend),
+      days: days.map(presentDay),
     }
     return {
       kind: 'bytes',
@@ -94,12 +110,36 @@ export const payerJobsEndpoint = rawEndpoint({
   },
 })
 
-const presentJob = ({ chargedUnits, committedUnits, decimals, createdAt, endedAt, ...job }: PayerJob) => ({
+const presentJob = ({
+  chargedUnits,
+  committedUnits,
+  decimals,
+  transactionHash,
+  refund,
+  reward,
+  createdAt,
+  endedAt,
+  ...job
+}: PayerJob) => ({
   ...job,
+  ...(transactionHash && { transactionHash }),
+  ...(refund && { refund: presentPayout(refund) }),
+  ...(reward && { reward: presentPayout(reward) }),
   charged: decimalText(chargedUnits, decimals),
   ...(committedUnits !== null && { committed: decimalText(committedUnits, decimals) }),
   createdAt: s.isoSeconds(createdAt.getTime() / 1_000),
   ...(endedAt && { endedAt: s.isoSeconds(endedAt.getTime() / 1_000) }),
+})
+
+const presentPayout = ({ state, amount, tokenDecimals, transactionHash }: PayerPayout) => ({
+  status: state,
+  amount: decimalText(amount, tokenDecimals),
+  ...(transactionHash && { transactionHash }),
+})
+
+const presentDay = ({ units, decimals, ...day }: PayerDay) => ({
+  ...day,
+  amount: decimalText(units, decimals),
 })
 
 const presentSpend = ({ charged, committed, tokenDecimals, ...spend }: PayerSpend) => ({

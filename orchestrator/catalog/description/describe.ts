@@ -4,8 +4,9 @@ import * as s from '#http/schema.ts'
 import { readHealth, readProbes } from '#rows/catalog/catalogHealth.ts'
 import { findServices, type StoredService } from '#rows/catalog/catalogReads.ts'
 import type { AppDatabase } from '#rows/database.ts'
+import type { CatalogService, ServiceEndpoint } from '../service.ts'
 import { type EndpointHealth, presentHealth } from './health.ts'
-import type { CatalogService, ServiceEndpoint } from './service.ts'
+import { type EndpointQuality, qualityOf } from './quality.ts'
 
 export interface DescribeRequest {
   readonly serviceId: string
@@ -21,6 +22,8 @@ export interface Description {
   readonly looksLike: string | null
   /** Health of the endpoints described; a single endpoint has what its last probes found. */
   readonly health: readonly EndpointHealth[]
+  /** What became of calls of jobs; endpoints without any are left out. */
+  readonly quality: readonly EndpointQuality[]
 }
 
 /** @throws ApiError service_not_found, also for an endpoint that the service does not have */
@@ -33,8 +36,11 @@ export async function describeService(
   const held = await readHealth(app, [serviceId])
   const service = verified(serviceOf(stored), held)
   const { looksLike } = stored
-  if (method === undefined || path === undefined)
-    return { scope: 'service', service, looksLike, health: held.map((each) => presentHealth(each)) }
+  const measured = (endpoints: readonly ServiceEndpoint[]) => qualityOf(app, serviceId, endpoints)
+  if (method === undefined || path === undefined) {
+    const health = held.map((each) => presentHealth(each))
+    return { scope: 'service', service, looksLike, health, quality: await measured(service.endpoints) }
+  }
   const isAsked = (each: { readonly method: string; readonly path: string }) =>
     each.method === method && each.path === path
   const endpoints = service.endpoints.filter(isAsked)
@@ -42,7 +48,8 @@ export async function describeService(
     throw new ApiError('service_not_found', `The service ${serviceId} has no endpoint ${method} ${path}.`)
   const probes = await readProbes(app, { serviceId, method, path })
   const health = held.filter(isAsked).map((each) => presentHealth(each, probes))
-  return { scope: 'endpoint', service: { ...service, endpoints }, looksLike, health }
+  const quality = (await measured(service.endpoints)).filter(isAsked)
+  return { scope: 'endpoint', service: { ...service, endpoints }, looksLike, health, quality }
 }
 
 function verified(service: CatalogService, held: Awaited<ReturnType<typeof readHealth>>): CatalogService {

@@ -1,0 +1,112 @@
+/**
+ * create_job: a plan is bought. Without a payment it hands over the request that buys it; a payment
+ * comes in `_meta` or in Authorization, and one that is refused is answered by a challenge.
+ */
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import { Compile } from 'typebox/compile'
+import type { Challenged } from '#http/request/access.ts'
+import { problemsOf } from '#http/request/json.ts'
+import * as s from '#http/schema.ts'
+import {
+  CREDENTIAL,
+  isPaying,
+  paymentRequired,
+  receiptIn,
+  receiptMeta,
+  requiredMeta,
+  VERIFICATION_FAILED,
+  withCredential,
+} from '#payments/methods/mppOverMcp.ts'
+import { membersOf } from '../catalog/members.ts'
+import type { Asked } from '../job/JobOrders.ts'
+import { idempotencyKeySchema, type JobRequest, jobRequestOf, spendLimits } from '../job/readJobRequest.ts'
+import { orderJob } from '../operations.ts'
+import { planRequestSchema, planSchema } from '../plan/plan.ts'
+import { planIn } from './planIn.ts'
+import { Answer, argumentsInvalid, type Tool, type ToolCall } from './tool.ts'
+
+const besidePlan = s.object({ idempotency_key: idempotencyKeySchema, ...spendLimits })
+const check = Compile(besidePlan)
+
+const handoffSchema = s.named('JobHandoff', {
+  status: s.literal('payment_required'),
+  nextAction: s.literal('run_rest_request'),
+  maxSpend: s.text({ description: 'The price, in the currency of the quote.', examples: ['0.0631'] }),
+  rest: s.object({
+    method: s.literal('POST'),
+    url: s.text({ format: 'uri' }),
+    body: s.object({ idempotencyKey: s.text(), plan: planRequestSchema }),
+  }),
+})
+
+const resultSchema = s.object({
+  job: s.optional(s.object({ jobId: s.text({ format: 'uuid' }), ready: s.boolean() })),
+  handoff: s.optional(handoffSchema),
+  receipt: s.optional(s.foreign('What a payment session was topped up or closed by: nothing was bought.')),
+})
+type Result = s.Static<typeof resultSchema>
+
+export const createJobTool: Tool = {
+  name: 'create_job',
+  title: 'Buy a plan',
+  description:
+    'Buys a plan: its calls are made, and paid, for the user. It costs money: call it once, with the plan that quote_plan priced, unchanged, after the user has accepted its totalAmount. Keep the idempotency key whenever you repeat the call, whatever happened before: the same key and plan are one job and are paid once; another key buys again. max_spend is a bound that is never exceeded. Without a payment nothing is bought: the answer is a handoff, which is the REST request that a paying client sends, and _meta has the challenges. Never ask for a private key, and never pass one on. With a job id in the answer go on with get_job.',
+  input: s.object({ ...besidePlan.properties, plan: planSchema }),
+  output: resultSchema,
+  isOpenWorld: true,
+  changes: 'pays',
+  run: async (input, call) => {
+    const { caller, signal, services, asking, meta } = call
+    const headers = withCredential(asking.headers, meta)
+    if (!headers) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${CREDENTIAL} is no credential.`)
+    // Before the plan is read: nothing is bought.
+    const managed = await services.jobs?.orders.manage(headers)
+    if (managed?.kind === 'challenged') throw refusal(managed)
+    if (managed) {
+      const receipt = receiptIn(managed.headers, headers)
+      return new Answer({ ...(receipt && { receipt }) } satisfies Result, receiptMeta(receipt))
+    }
+    const request = requestIn(input)
+    const ordered = await orderJob(request, services, { headers, caller, signal })
+    if (ordered.kind === 'ordered') {
+      const job = { jobId: ordered.jobId, ready: ordered.ready }
+      return new Answer({ job } satisfies Result, receiptMeta(receiptIn(ordered.headers, headers)))
+    }
+    if (isPaying(headers)) throw refusal(ordered)
+    const handoff = handoffOf(request, ordered, call)
+    return new Answer({ handoff } satisfies Result, requiredMeta(paymentRequired(ordered)))
+  },
+}
+
+/** @throws ApiError body_invalid, plan_invalid */
+function requestIn(input: unknown): JobRequest {
+  const plan = planIn(input)
+  const { plan: _, ...beside } = membersOf(input)
+  if (!check.Check(beside))
+    throw argumentsInvalid(check.Errors(beside).flatMap((found) => problemsOf(found, ['arguments'])))
+  const { idempotency_key: idempotencyKey, ...limits } = beside
+  return jobRequestOf(plan, { idempotencyKey, ...limits })
+}
+
+/** A challenge in the place of what was given. */
+function refusal(challenged: Challenged): ProtocolError {
+  const required = paymentRequired(challenged)
+  const message = 'The payment was not accepted. Pay one of these challenges, with the same idempotency key.'
+  return new ProtocolError(VERIFICATION_FAILED, message, required)
+}
+
+const handoffOf = (
+  { idempotencyKey, plan }: JobRequest,
+  { total }: Asked,
+  { services: { publicOrigin }, asking }: ToolCall,
+): s.Static<typeof handoffSchema> => ({
+  status: 'payment_required',
+  nextAction: 'run_rest_request',
+  maxSpend: total,
+  rest: {
+    method: 'POST',
+    // Without a public address it is reached as this request has reached it.
+    url: `${publicOrigin ?? `http://${asking.headers.host}`}/v1/jobs`,
+    body: { idempotencyKey, plan },
+  },
+})

@@ -1,0 +1,96 @@
+/** What a tool of agents is, and how its input is checked before it runs. */
+import { Compile } from 'typebox/compile'
+import { ApiError, type Problem } from '#http/errors.ts'
+import type { AccessRequest } from '#http/request/access.ts'
+import { problemsOf } from '#http/request/json.ts'
+import type * as s from '#http/schema.ts'
+import { isRecord } from '#primitives.ts'
+import type { Call, OrchestratorServices } from '../operations.ts'
+import type { Reviews } from '../review/Reviews.ts'
+import type { AskOwn } from './chainTools.ts'
+
+/** What the tools work with. */
+export interface ToolServices extends OrchestratorServices {
+  readonly reviews: Reviews
+  /** Where people reach the service; null where nothing says so. */
+  readonly publicOrigin: string | null
+  /** Asks this server, for its chain data. */
+  readonly askOwn: AskOwn
+}
+
+export interface ToolCall extends Call {
+  readonly services: ToolServices
+  /** The message that the call came in, as access sees it. */
+  readonly asking: AccessRequest
+  /** What the message says beside the arguments, such as a payment. */
+  readonly meta: Readonly<Record<string, unknown>>
+}
+
+/** An answer with something beside what it says, such as a receipt. */
+export class Answer {
+  readonly content: object
+  readonly meta: Readonly<Record<string, unknown>>
+
+  constructor(content: object, meta: Readonly<Record<string, unknown>>) {
+    this.content = content
+    this.meta = meta
+  }
+}
+
+export interface Tool {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly input: s.TSchema
+  readonly output: s.TSchema
+  /** It asks strangers, or tells of them. */
+  readonly isOpenWorld: boolean
+  /**
+   * What it changes: nothing, something more with each call, something once however often it is
+   * called, or money, once too. Default: nothing.
+   */
+  readonly changes?: 'adds' | 'keeps' | 'pays'
+  /** @throws ApiError, ProtocolError */
+  readonly run: (input: unknown, call: ToolCall) => Promise<object | Answer>
+}
+
+/** A tool whose input is checked before it runs. */
+export function tool<Input extends s.TSchema>(
+  definition: Omit<Tool, 'input' | 'run'> & {
+    readonly input: Input
+    readonly run: (input: s.Static<Input>, call: ToolCall) => Promise<object>
+  },
+): Tool {
+  const check = Compile(definition.input)
+  return {
+    ...definition,
+    run: (input, call) => {
+      if (check.Check(input)) return definition.run(input, call)
+      const problems = check.Errors(input).flatMap((found) => problemsOf(found, ['arguments']))
+      throw argumentsInvalid(problems)
+    },
+  }
+}
+
+export function argumentsInvalid(details: readonly Problem[]): ApiError {
+  const [first] = details
+  return new ApiError('body_invalid', `Not valid: ${first?.path.join('.')}: ${first?.message}.`, { details })
+}
+
+/** Names of arguments, by the names that answers have for the same. */
+const nameOfArgument: Readonly<Record<string, string>> = {
+  ...{ serviceId: 'service_id', serviceIds: 'service_ids', serviceMode: 'service_mode' },
+  ...{ jobId: 'job_id', nodeIds: 'node_ids', idempotencyKey: 'idempotency_key' },
+}
+
+/** Arguments by their own names, where some came by those that answers have for them. */
+export function ownNames(given: unknown): unknown {
+  if (!isRecord(given)) return given
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => {
+      const own = Object.hasOwn(nameOfArgument, name) ? nameOfArgument[name] : undefined
+      // Two values for one argument are told as an unknown member.
+      return [own === undefined || own in given ? name : own, value]
+    }),
+  )
+}

@@ -1,0 +1,122 @@
+/** Makes the receipts of jobs that have ended. */
+import { ApiError } from '#http/errors.ts'
+import * as s from '#http/schema.ts'
+import type { AppDatabase } from '#rows/database.ts'
+import { isOrdered } from '#rows/jobs/orders.ts'
+import {
+  type ReadAttempt,
+  type ReadJob,
+  type ReadNode,
+  readAttempts,
+  readJob,
+  readNodes,
+} from '#rows/jobs/reads.ts'
+import { type JobSettlement, readSettlement } from '#rows/jobs/settlements.ts'
+import { ProofsBusyError } from '#store/proofs/TransferProofs.ts'
+import type { ProvedTransfer, TransferProof } from '#store/proofs/transferProof.ts'
+import { decimalText } from '../pay/currencies.ts'
+import type { ReceiptKeys } from './ReceiptKeys.ts'
+import type { Receipt, ReceiptParts } from './receipt.ts'
+
+export interface ReceiptsOptions {
+  readonly app: AppDatabase
+  readonly keys: Pick<ReceiptKeys, 'published' | 'signed'>
+  /**
+   * Null where the chain is not indexed here, or has no such transfer in a final block.
+   * @throws ProofsBusyError
+   */
+  readonly proofOf: (chainId: number, transfer: ProvedTransfer) => Promise<TransferProof | null>
+}
+
+export class Receipts {
+  readonly #options: ReceiptsOptions
+
+  constructor(options: ReceiptsOptions) {
+    this.#options = options
+  }
+
+  get keys(): Pick<ReceiptKeys, 'published'> {
+    return this.#options.keys
+  }
+
+  /** Null while the job has not ended. @throws ApiError job_not_found, overloaded */
+  async of(jobId: string): Promise<string | null> {
+    const { app, keys } = this.#options
+    const job = await readJob(app, jobId)
+    if (!job && !(await isOrdered(app, jobId))) throw new ApiError('job_not_found')
+    if (!job?.endedAt) return null
+    const nodes = await readNodes(app, jobId)
+    const attempts = await readAttempts(app, jobId)
+    const settlement = await readSettlement(app, jobId)
+    return keys.signed({
+      job: jobPart(job, job.endedAt),
+      nodes: nodeParts(job, nodes, attempts),
+      amounts: amountsPart(job),
+      settlement: settlement && settlementPart(settlement),
+      transfer: settlement && (await this.#transferPart(settlement)),
+    })
+  }
+
+  async #transferPart(settlement: JobSettlement): Promise<ReceiptParts['transfer']> {
+    const { transactionHash, token, payer: from, recipient: to, amount, chainId } = settlement
+    if (transactionHash === null) return null
+    try {
+      const proof = await this.#options.proofOf(chainId, { transactionHash, token, from, to, amount })
+      if (!proof) return null
+      const { transactionPath, receiptPath } = proof
+      return { ...proof, transactionPath: [...transactionPath], receiptPath: [...receiptPath] }
+    } catch (error) {
+      if (error instanceof ProofsBusyError) throw new ApiError('overloaded')
+      throw error
+    }
+  }
+}
+
+const jobPart = ({ jobId, planHash, state, payer, createdAt }: ReadJob, endedAt: Date): Receipt['job'] => ({
+  ...{ jobId, planHash, status: state, payer },
+  createdAt: s.isoSeconds(createdAt.getTime() / 1_000),
+  endedAt: s.isoSeconds(endedAt.getTime() / 1_000),
+})
+
+function nodeParts(
+  { decimals }: ReadJob,
+  nodes: readonly ReadNode[],
+  attempts: readonly ReadAttempt[],
+): Receipt['nodes'] {
+  const byNode = Map.groupBy(attempts, ({ nodeId }) => nodeId)
+  return nodes.map((node) => ({
+    nodeId: node.nodeId,
+    state: node.state,
+    carried: node.isCarried,
+    quoted: decimalText(node.unitsMax, decimals),
+    outputBytes: node.outputBytes,
+    outputDigest: node.outputDigest,
+    error: node.errorCode,
+    purchases: (byNode.get(node.nodeId) ?? []).flatMap(({ paid }) =>
+      paid
+        ? {
+            ...{ chainId: paid.chainId, token: paid.currency, amount: `${paid.amount}` },
+            transactionHash: paid.reference,
+          }
+        : [],
+    ),
+  }))
+}
+
+const amountsPart = ({ currency, decimals, chargedUnits, committedUnits }: ReadJob): Receipt['amounts'] => ({
+  currency,
+  charged: decimalText(chargedUnits, decimals),
+  committed: decimalText(committedUnits ?? 0n, decimals),
+})
+
+function settlementPart(settlement: JobSettlement): NonNullable<Receipt['settlement']> {
+  const { protocol, chainId, token, amount, payer, recipient, transactionHash, finality } = settlement
+  const committed = settlement.committedAmount ?? 0n
+  return {
+    ...{ protocol, chainId, token, payer, recipient, transactionHash, finality },
+    amount: `${amount}`,
+    committed: `${committed}`,
+    // What never came is not paid back.
+    refunded: finality === 'reversed' ? '0' : `${amount - committed}`,
+  }
+}
