@@ -18,6 +18,7 @@ import type { OutgoingPost } from '#http/document/openapi.ts'
 import { addReference } from '#http/document/reference.ts'
 import { BODY_BYTES_MAX_DEFAULT, type Endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
+import { addManagement } from '#http/management.ts'
 import { type Access, openAccess } from '#http/request/access.ts'
 import { type ConnectionLimits, limitConnections } from '#http/request/connectionShares.ts'
 import type { CursorKeys } from '#http/request/cursor.ts'
@@ -57,6 +58,8 @@ export interface ServerOptions<Services> {
   readonly posts?: Readonly<Record<string, OutgoingPost>>
   /** Proxies whose X-Forwarded-For is believed (addresses or CIDR ranges). Default: none. */
   readonly trustedProxies?: readonly string[]
+  /** Whether each answered request is a line of the log at `info`; else at `debug`. */
+  readonly logsRequests?: boolean
   /** Default: one address may hold all connections. */
   readonly connections?: ConnectionLimits
 }
@@ -106,6 +109,7 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
     reply.headers({ 'svc-request-id': request.id, ...headersFor(headers, access), ...access.headers })
     done(refusal(request) ?? access.enter?.(headers))
   })
+  addManagement(app, access, deadlines)
   app.addHook('onSend', (request, reply, payload, done) => {
     if (shutdown.aborted) reply.header('connection', 'close')
     done(null, tagged(request, reply, payload))
@@ -282,7 +286,7 @@ function unrouted(request: FastifyRequest, table: RouteTable): ApiError {
 function observe(
   request: FastifyRequest,
   reply: FastifyReply,
-  { clock, log }: Pick<ServerOptions<never>, 'clock' | 'log'>,
+  { clock, log, logsRequests = false }: Pick<ServerOptions<never>, 'clock' | 'log' | 'logsRequests'>,
   access: Access,
 ): void {
   const { template: route = 'unmatched' } = request.routeOptions.config
@@ -298,5 +302,7 @@ function observe(
       bodyBytes: Number(request.headers['content-length'] ?? 0),
     })
   // The pattern, never the URL: a query string can hold a key.
-  log.debug({ requestId: request.id, method: request.method, route, status, seconds }, 'answered')
+  const fields = { requestId: request.id, method: request.method, route, status, seconds }
+  if (logsRequests) log.info(fields, 'answered')
+  else log.debug(fields, 'answered')
 }

@@ -45,7 +45,7 @@ test('nothing set is one local chain on embedded engines, on loopback', () => {
         rpcUrls: [],
         relayUrls: [],
         rpcMethods: [],
-        startBlock: 0,
+        startBlock: null,
         checks: 'roots',
         contracts: [],
         finalityDepth: 64,
@@ -73,6 +73,7 @@ test('nothing set is one local chain on embedded engines, on loopback', () => {
     trustedProxies: [],
     webhooks: 'loopback',
     logLevel: 'info',
+    logsRequests: false,
     workerThreads: usualWorkerThreads(availableParallelism()),
     failpoints: '',
   })
@@ -175,7 +176,7 @@ test('a file names several chains, each with its own endpoints and rules', () =>
       rpcUrls: ['http://b.example'],
       relayUrls: [],
       rpcMethods: [],
-      startBlock: 0,
+      startBlock: null,
       finalityDepth: 64,
       checks: 'roots',
       contracts: [],
@@ -198,7 +199,7 @@ test('a chain may have contracts of the operator’s own', () => {
 })
 
 test.each<[string, unknown, string]>([
-  ['no JSON', '{"chains": [{"rpcUrls": ["http://secret-key.example"]', 'is not JSON'],
+  ['no JSON', '{"chains": [{"rpcUrls": ["http://secret-key.example"]', 'is not JSON: line 1, column 54'],
   ['no chains', {}, 'has no field `chains`'],
   ['an empty list', { chains: [] }, 'chains is not a list'],
   ['an unknown field beside them', { chains: [{ chainId: 1, rpcUrls }], port: 1 }, 'unknown field `port`'],

@@ -70,6 +70,8 @@ export interface Config {
   /** Whether events are sent, and where to. */
   readonly webhooks: NonNullable<Settings['WEBHOOKS']>
   readonly logLevel: LogLevel
+  /** Whether each answered request is a line of the log. */
+  readonly logsRequests: boolean
   /** Worker threads that verify, decode and encode; shared by all chains. */
   readonly workerThreads: number
   /** Crash points for tests, `name:nth`. */
@@ -107,6 +109,7 @@ export function readConfig(env: Environment): Config {
     searchesLive: given.LIVE_SEARCH === 'on',
     webhooks: given.WEBHOOKS ?? (isForTrial(chains, access.access) ? 'loopback' : 'on'),
     logLevel: given.LOG_LEVEL,
+    logsRequests: given.LOG_REQUESTS === 'on',
     workerThreads: given.WORKER_THREADS ?? usualWorkerThreads(availableParallelism()),
     failpoints: env['FAILPOINT'] ?? '',
   }
@@ -117,7 +120,7 @@ const isForTrial = (chains: readonly ChainConfig[], { mode, isOpenToAll }: Acces
   mode === 'open' && !isOpenToAll && chains.every(({ rpcUrls }) => rpcUrls.length === 0)
 
 /** Settings that the file of CONFIG says for each chain; here they are as if not set. */
-const replacedByFile = {
+export const replacedByFile = {
   RPC_URL: '',
   RELAY_URL: '',
   RPC_METHODS: '',

@@ -12,7 +12,7 @@ import type {
   Admission,
   Answered,
   Caller,
-  Price,
+  Sale,
 } from '#http/request/access.ts'
 import type { ApiKey } from '#rows/access/keys.ts'
 import type { Clock } from '#runtime/runtime.ts'
@@ -66,6 +66,9 @@ const HSTS_SECONDS = 63_072_000
 /** A credential that a request has. */
 type Presented = Exclude<Credential, { kind: 'none' }>
 
+/** Counts what was refused. */
+type Counted = <Kind extends { readonly kind: string }>(asked: Promise<Kind>) => Promise<Kind>
+
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 export class ServiceAccess implements Access {
@@ -116,13 +119,13 @@ export class ServiceAccess implements Access {
     request: AccessRequest,
     rule: AccessRule,
     units: number,
-    price?: Price,
+    sale?: Sale,
   ): Admission | Promise<Admission> {
     const { settings, quotas } = this.#options
     const { remoteAddress } = request
     const counted = this.#quotasOf(caller, remoteAddress, rule)
     if (counted.length === 0) return admittedUncounted
-    const sold = this.#soldAs(request, rule, units, price)
+    const sold = this.#soldAs(request, rule, units, sale)
     const begin = sold?.presented()
     if (begin) return this.#paid(begin, remoteAddress)
     const taken = quotas.take(counted, units)
@@ -134,21 +137,35 @@ export class ServiceAccess implements Access {
     return taken.then(admission, rule.opensUncounted ? uncounted : unavailable)
   }
 
+  readonly manage: NonNullable<Access['manage']> = ({ remoteAddress, ...request }) => {
+    const managing = this.#options.payments?.managed(request)
+    return managing && this.#suspecting(remoteAddress, (counted) => counted(managing()))
+  }
+
   /** Each look at a credential asks a node: what pays for nothing is taken so often, and no more. */
-  async #paid(begin: () => Promise<Admission>, remoteAddress: string): Promise<Admission> {
+  #paid(begin: () => Promise<Admission>, remoteAddress: string): Promise<Admission> {
+    return this.#suspecting(remoteAddress, async (counted) => {
+      const admission = await counted(begin())
+      if (admission.kind !== 'paid') return admission
+      const { payment } = admission
+      // The answer was made, and the money had gone elsewhere meanwhile.
+      return { kind: 'paid', payment: { ...payment, settle: () => counted(payment.settle()) } }
+    })
+  }
+
+  /** @throws ApiError where the address has had too many payments refused */
+  async #suspecting<Result>(
+    remoteAddress: string,
+    look: (counted: Counted) => Promise<Result>,
+  ): Promise<Result> {
     const { quotas } = this.#options
     const suspicion = { subject: `unpaid:${addressGroup(remoteAddress)}`, limit: REFUSED_PAYMENTS_MAX }
     if (quotas.isSpent(suspicion)) throw tooManyRefused()
-    const counted = async <Kind extends { readonly kind: string }>(asked: Promise<Kind>): Promise<Kind> => {
+    return look(async (asked) => {
       const told = await asked
       if (told.kind === 'challenged') await quotas.take([suspicion], 1)
       return told
-    }
-    const admission = await counted(begin())
-    if (admission.kind !== 'paid') return admission
-    const { payment } = admission
-    // The answer was made, and the money had gone elsewhere meanwhile.
-    return { kind: 'paid', payment: { ...payment, settle: () => counted(payment.settle()) } }
+    })
   }
 
   /** How the request is paid for; null where it is not sold. */
@@ -156,14 +173,18 @@ export class ServiceAccess implements Access {
     { headers, method, url, body, remoteAddress }: AccessRequest,
     { payable, scope }: AccessRule,
     units: number,
-    price: Price | undefined,
+    sale: Sale | undefined,
   ) {
     const payments = this.#sellerOf({ payable, scope })
     if (!payments || scope === null) return null
     const accept = headers['accept-payment']
     const wanted = { method, url, body, scope, units, accept: Array.isArray(accept) ? accept[0] : accept }
-    const priced = async () =>
-      price ? { ...wanted, atLeast: await this.#prices.of(wanted, remoteAddress, price) } : wanted
+    const priced = async () => {
+      await sale?.assertAnswerable()
+      return sale?.price
+        ? { ...wanted, atLeast: await this.#prices.of(wanted, remoteAddress, sale.price) }
+        : wanted
+    }
     return {
       challenge: async () => payments.challenge(await priced()),
       /** Undefined where no payment came with it. @throws ApiError for two */

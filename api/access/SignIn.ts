@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { hashMessage } from 'viem/utils'
 import { ApiError, bodyProblem } from '#http/errors.ts'
-import { type Address, address, type Hex } from '#primitives.ts'
+import { type Address, address, lowercased } from '#primitives.ts'
 import {
   acceptInvitation,
   findInvitation,
@@ -133,13 +133,13 @@ export class SignIn {
   }
 
   async #assertSigned(account: Address, proof: Proof, chainId: number): Promise<void> {
-    const signed = { account, hash: hashMessage(proof.message), signature: hexOf(proof.signature) }
+    const signed = { account, hash: hashMessage(proof.message), signature: lowercased(proof.signature) }
     const { keyAuthorization: key } = proof
     const nowSeconds = Math.floor(this.#options.clock.now() / 1_000)
     const isTheirs =
       key === undefined
         ? await isSigned(signed, nowSeconds, (questions) => this.#ask(chainId, questions))
-        : isAuthorized(signed, hexOf(key))
+        : isAuthorized(signed, lowercased(key))
     if (!isTheirs) throw new ApiError('unauthorized', 'The signature is not of this account.')
   }
 
@@ -197,6 +197,3 @@ const notAsked = (node: SigningNode | null): ApiError =>
 
 const uninvited = (): ApiError =>
   new ApiError('forbidden', 'This account is not known here: signing up needs an invitation.')
-
-/** The body's schema admits hex alone. */
-const hexOf = (text: string): Hex => `0x${text.slice(2).toLowerCase()}`

@@ -10,6 +10,8 @@ export interface PaymentSettings {
   readonly currencies: readonly `0x${string}`[]
   /** How refunds and rewards are sent; null where they stay queued. */
   readonly payouts: PayoutSettings | null
+  /** The account that pays fees of payers and settles channels; null where payers pay, without sessions. */
+  readonly sponsor: SponsorSettings | null
   /** Exact payments of x402 beside; null for none. */
   readonly x402: X402Settings | null
   /** What reviews of jobs are rewarded with; null where they are not. */
@@ -29,6 +31,15 @@ export interface PayoutSettings {
   readonly keyFile: string
   /** Dollars sent out in each currency within a day, as decimal text. */
   readonly dollarsPerDay: string
+}
+
+export interface SponsorSettings {
+  /** Path of the private key; only its owner may read the file. */
+  readonly keyFile: string
+  /** Dollars of fees that are paid for others within a day, as decimal text. */
+  readonly dollarsPerDay: string
+  /** Dollars in a payment channel from which on it is settled, as decimal text. */
+  readonly unsettledDollars: string
 }
 
 export interface X402Settings {
@@ -63,6 +74,8 @@ const coins = s.text({ pattern: '^\\d{1,9}(\\.\\d{1,18})?$', description: 'coins
 const CURRENCIES_MAX = 4
 /** Sent out in a day unless the file says more. */
 const DOLLARS_PER_DAY = '10'
+/** For fees of others, and in a channel before it is settled. */
+export const sponsorDefaults = { dollarsPerDay: '1', unsettledDollars: '1' }
 /** Owed as rewards in a day unless the file says more. */
 export const rewardDefaults: Omit<RewardSettings, 'share'> = { dollarsPerDay: '10', dollarsPerPayer: '1' }
 /** Some thousands of transfers on a rollup. */
@@ -88,6 +101,9 @@ export const paymentsFile = s.object({
   recipient: addressText,
   currencies: s.array(addressText, { minItems: 1, maxItems: CURRENCIES_MAX }),
   payouts: s.optional(s.object({ keyFile, dollarsPerDay: s.optional(dollars) })),
+  sponsor: s.optional(
+    s.object({ keyFile, dollarsPerDay: s.optional(dollars), unsettledDollars: s.optional(dollars) }),
+  ),
   x402: s.optional(x402File),
   rewards: s.optional(
     s.object({ share, dollarsPerDay: s.optional(dollars), dollarsPerPayer: s.optional(dollars) }),
@@ -96,12 +112,13 @@ export const paymentsFile = s.object({
 
 /** @throws SettingError naming `setting` and the field */
 export function paymentSettings(setting: string, file: s.Static<typeof paymentsFile>): PaymentSettings {
-  const { recipient, currencies, payouts, x402, rewards } = file
+  const { recipient, currencies, payouts, sponsor, x402, rewards } = file
   return {
     chainId: file.chainId,
     recipient: address(recipient),
     currencies: [...new Set(currencies.map(address))],
     payouts: payouts ? { dollarsPerDay: DOLLARS_PER_DAY, ...payouts } : null,
+    sponsor: sponsor ? { ...sponsorDefaults, ...sponsor } : null,
     x402: x402 ? x402Settings(setting, x402, recipient) : null,
     rewards: rewards ? { ...rewardDefaults, ...rewards } : null,
   }

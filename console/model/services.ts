@@ -47,6 +47,16 @@ export interface Description {
   readonly health: readonly EndpointHealth[]
 }
 
+/** The one word for each state, in the console and on the command line. */
+export const healthWords = {
+  unknown: 'not probed yet',
+  verified: 'verified',
+  answering: 'answers',
+  failing: 'fails',
+  delisted: 'delisted',
+  unprobed: 'not probed',
+} as const satisfies Readonly<Record<EndpointHealth['state'], string>>
+
 /** How an endpoint is, as unpaid probes find it. */
 export interface EndpointHealth {
   readonly method: string

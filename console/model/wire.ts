@@ -27,6 +27,8 @@ export interface HistoryStatus {
 export interface ChainStatus {
   readonly chainId: number
   readonly kind: string
+  /** Whether the process asked writes the chain, or reads what another one writes. */
+  readonly role: 'writer' | 'standby'
   /** A dev chain that the program makes up. */
   readonly isLocal: boolean
   readonly startBlock: number

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import { type Report, type ReportedChain, renderReport, summarize } from './terminal.ts'
+import { type Report, type ReportedChain, renderReport } from './terminal.ts'
 
 const chain: ReportedChain = {
   chainId: 4217,
+  role: 'writer',
   isLocal: false,
   head: 12_345,
   finalized: 12_341,
@@ -33,7 +34,7 @@ test('the view shows heights, rates between two samples, bars, trouble and notes
     "catching up
 
     chain 4217
-      head        12,345   finalized 12,341   lag 1 blocks
+      head        12,345   finalized 12,341   lag 1 block
       Postgres    12,344   2.0 blocks/s
       ClickHouse  12,300   0.0 blocks/s   retrying: it does not answer
       verified    12,000 blocks (roots, 3 not provable)
@@ -44,8 +45,18 @@ test('the view shows heights, rates between two samples, bars, trouble and notes
   `)
 })
 
-test('what is not finished is never shown as 100 %', () => {
-  expect(summarize(report)).toBe(
-    'chain=4217 head=12,345 postgres=12,344 clickhouse=12,300 lag=1 history=99.9 %',
+test('a standby is told apart from the writer', () => {
+  const standby: Report = { ...report, chains: [{ ...chain, role: 'standby' }] }
+  expect(renderReport({ report: standby, atMs: 0 }, null)).toContain(
+    'chain 4217 (standby: another process writes)',
   )
+  expect(renderReport({ report, atMs: 0 }, null)).toContain('chain 4217')
+})
+
+test('what is not finished is never shown as 100 %, and one block is no blocks', () => {
+  const history = { blocksTotal: 10_000, blocksDone: 9_999, blocksPerSecond: 1, etaSeconds: 1, chunks: [] }
+  const nearly: ReportedChain = { ...chain, history, lagBlocks: 0 }
+  const text = renderReport({ report: { ...report, chains: [nearly] }, atMs: 0 }, null).join('\n')
+  expect(text).toContain('99.9 %')
+  expect(text).toContain('lag no blocks')
 })

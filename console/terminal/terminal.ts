@@ -4,6 +4,7 @@
  * was hoped for.
  */
 
+import { counted, grouped } from '#text/quantity.ts'
 import type { ChainStatus, HistoryStatus, StatusReport, StoreStatus } from '../model/wire.ts'
 
 /** The part of GET /status that is shown. */
@@ -16,7 +17,7 @@ type Store = Pick<StoreStatus, 'tip' | 'state' | 'problem'>
 export interface ReportedChain
   extends Pick<
     ChainStatus,
-    'chainId' | 'isLocal' | 'head' | 'finalized' | 'lagBlocks' | 'lanes' | 'history'
+    'chainId' | 'role' | 'isLocal' | 'head' | 'finalized' | 'lagBlocks' | 'lanes' | 'history'
   > {
   readonly stores: { readonly postgres: Store; readonly clickhouse: Store }
   readonly verification: Pick<ChainStatus['verification'], 'checks' | 'provedBlocks' | 'unprovableBlocks'>
@@ -46,28 +47,17 @@ export function renderReport(now: Sample, before: Sample | null): string[] {
   return lines
 }
 
-/** One line for a log that nobody watches live. */
-export function summarize(report: Report): string {
-  return report.chains
-    .map(({ chainId, isLocal, head, stores, lagBlocks, history }) => {
-      const filled = history && history.blocksDone < history.blocksTotal ? ` history=${percent(history)}` : ''
-      const tips = `postgres=${height(stores.postgres.tip)} clickhouse=${height(stores.clickhouse.tip)}`
-      return `chain=${chainId}${isLocal ? ' (local)' : ''} head=${height(head)} ${tips} lag=${height(lagBlocks)}${filled}`
-    })
-    .join('; ')
-}
-
 function renderChain(chain: ReportedChain, before: ReportedChain | null, seconds: number): string[] {
   const { postgres, clickhouse } = chain.stores
   const { checks, provedBlocks, unprovableBlocks } = chain.verification
   const unprovable =
-    unprovableBlocks !== null && unprovableBlocks > 0 ? `, ${count(unprovableBlocks)} not provable` : ''
+    unprovableBlocks !== null && unprovableBlocks > 0 ? `, ${grouped(unprovableBlocks)} not provable` : ''
   return [
-    `chain ${chain.chainId}${chain.isLocal ? ' (local dev chain)' : ''}`,
-    `  head        ${height(chain.head)}   finalized ${height(chain.finalized)}   lag ${height(chain.lagBlocks)} blocks`,
+    `chain ${chain.chainId}${chain.isLocal ? ' (local dev chain)' : ''}${chain.role === 'standby' ? ' (standby: another process writes)' : ''}`,
+    `  head        ${height(chain.head)}   finalized ${height(chain.finalized)}   lag ${chain.lagBlocks === null ? '-' : counted(chain.lagBlocks, 'block')}`,
     storeLine('Postgres', postgres, before?.stores.postgres ?? null, seconds),
     storeLine('ClickHouse', clickhouse, before?.stores.clickhouse ?? null, seconds),
-    `  verified    ${provedBlocks === null ? 'not counted yet:' : count(provedBlocks)} blocks (${checks}${unprovable})`,
+    `  verified    ${provedBlocks === null ? 'blocks are not counted yet' : counted(provedBlocks, 'block')} (${checks}${unprovable})`,
     ...(chain.history ? historyLines(chain.history) : []),
     ...chain.lanes
       .filter((lane) => lane.problem !== null)
@@ -85,14 +75,14 @@ function storeLine(name: string, store: Store, before: Store | null, seconds: nu
 function historyLines(history: HistoryStatus): string[] {
   if (history.blocksDone >= history.blocksTotal) return []
   const rate =
-    history.blocksPerSecond === null ? '' : `   ${count(Math.round(history.blocksPerSecond))} blocks/s`
+    history.blocksPerSecond === null ? '' : `   ${grouped(Math.round(history.blocksPerSecond))} blocks/s`
   const eta = history.etaSeconds === null ? '' : `   ${duration(history.etaSeconds)} left`
   const begun = history.chunks.filter((chunk) => chunk.tip !== null)
   return [
     `  history     ${bar(history.blocksDone, history.blocksTotal)} ${percent(history)}${rate}${eta}`,
     ...begun.slice(0, CHUNK_BARS_MAX).map(({ from, to, tip }) => {
       const done = (tip ?? from - 1) - from + 1
-      return `    ${bar(done, to - from + 1)} ${count(from)} to ${count(to)}`
+      return `    ${bar(done, to - from + 1)} ${grouped(from)} to ${grouped(to)}`
     }),
   ]
 }
@@ -106,8 +96,7 @@ function bar(done: number, total: number): string {
 const percent = ({ blocksDone, blocksTotal }: HistoryStatus): string =>
   `${blocksTotal > 0 ? Math.floor((blocksDone / blocksTotal) * 1000) / 10 : 0} %`
 
-const count = (value: number): string => value.toLocaleString('en-US')
-const height = (value: number | null): string => (value === null ? '-' : count(value))
+const height = (value: number | null): string => (value === null ? '-' : grouped(value))
 
 function duration(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(seconds)} s`

@@ -13,12 +13,14 @@ import program from '../../package.json' with { type: 'json' }
 import { type Config, readConfig } from '../config.ts'
 import { createStopSignal } from '../process/stopSignal.ts'
 import { chooseChain } from './chain/chooseChain.ts'
+import { booksCommand } from './money/booksCommands.ts'
+import { paymentsCommand } from './money/paymentsCommands.ts'
+import { walletCommand } from './money/walletCommands.ts'
 import { catalogCommand } from './operator/catalogCommands.ts'
 import { devchainCommand } from './operator/devchainCommands.ts'
 import { feedbackCommand } from './operator/feedbackCommands.ts'
 import { jobsCommand } from './operator/jobsCommands.ts'
-import { paymentsCommand } from './operator/paymentsCommands.ts'
-import { walletCommand } from './operator/walletCommands.ts'
+import { proveCommand } from './prove/proveCommands.ts'
 
 interface Context {
   readonly config: Config
@@ -272,14 +274,27 @@ const subCommands = {
     },
   }),
   catalog: catalogCommand(command),
+  books: booksCommand(command),
   payments: paymentsCommand(command),
   jobs: jobsCommand(command),
+  prove: proveCommand(command),
   wallet: walletCommand(command),
   feedback: feedbackCommand(command),
   devchain: devchainCommand(command),
+  demo: defineCommand({
+    meta: { name: 'demo', description: 'Search, buy, watch and review a plan on the local dev chain.' },
+    run: command(async ({ config, runtime, log, stop }) => {
+      const { runDemo } = await import('./money/demo.ts')
+      if (!(await runDemo(config, runtime, log, stop))) process.exitCode = 1
+    }),
+  }),
   config: defineCommand({
-    meta: { name: 'config', description: 'Every setting, its default and its meaning.' },
-    run: async () => (await import('./operator/printSettings.ts')).printSettings(),
+    meta: { name: 'config', description: 'Every setting: what holds, from where, and its meaning.' },
+    args: { json },
+    run: command(async ({ config }, args) => {
+      const { printSettings } = await import('./operator/printSettings.ts')
+      printSettings(process.env, config, args['json'] === true)
+    }),
   }),
 }
 

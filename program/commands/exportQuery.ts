@@ -2,12 +2,14 @@
  * `millrace query` of more rows than a page holds, or in a format for programs: the bytes of the
  * API's answer, as they come.
  */
+
 import { once } from 'node:events'
 import { type IncomingMessage, request as startRequest } from 'node:http'
 import type { Writable } from 'node:stream'
 import { json } from 'node:stream/consumers'
 import { parseFailure, type QueryRequest, RequestFailure } from '#console/model/queryAnswer.ts'
 import { EXPORT_MS_MAX, isExport, QUERY_MS_MAX } from '#query/limits.ts'
+import { counted } from '#text/quantity.ts'
 
 export const exportFormats = ['csv', 'ndjson', 'arrow', 'parquet'] as const
 type ExportFormat = (typeof exportFormats)[number]
@@ -45,7 +47,7 @@ export async function exportRows(
   // A long answer has its facts behind the rows, as trailers.
   const facts = { ...answer.headers, ...answer.trailers }
   if (facts['svc-truncated'] !== 'true') return true
-  notes.write(`cut after ${String(facts['svc-row-count'])} rows, more exist\n`)
+  notes.write(`cut after ${counted(Number(facts['svc-row-count']), 'row')}, more exist\n`)
   return false
 }
 

@@ -10,6 +10,7 @@ import { MillraceError, SettingError } from '#errors.ts'
 import { type Engine, engines } from '#primitives.ts'
 import { EXPORT_ROWS_MAX, isExport, ROWS_MAX } from '#query/limits.ts'
 import type { Clock } from '#runtime/runtime.ts'
+import { counted } from '#text/quantity.ts'
 import type { Config } from '../config.ts'
 import { exportFormats, exportRows, type QueryStreams } from './exportQuery.ts'
 
@@ -62,7 +63,7 @@ function printAnswer(answer: QueryAnswer, format: Format, { rows, notes }: Query
   const more = answer.truncated ? ', more exist' : ''
   if (format === 'table')
     notes.write(
-      `${answer.rows.length} rows in ${answer.elapsedMs} ms on ${engineName(answer.engine)}${more}\n`,
+      `${counted(answer.rows.length, 'row')} in ${answer.elapsedMs} ms on ${engineName(answer.engine)}${more}\n`,
     )
   return format === 'table' || !noteCut(answer, notes)
 }
@@ -72,7 +73,7 @@ function printAnswer(answer: QueryAnswer, format: Format, { rows, notes }: Query
  * may have.
  */
 function noteCut({ truncated, rows }: QueryAnswer, notes: QueryStreams['notes']): boolean {
-  if (truncated) notes.write(`cut after ${rows.length} rows, more exist\n`)
+  if (truncated) notes.write(`cut after ${counted(rows.length, 'row')}, more exist\n`)
   return truncated
 }
 

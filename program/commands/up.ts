@@ -1,6 +1,7 @@
 /** `millrace up`: index, serve and show, in one process, until asked to stop. */
 
 import type { FastifyInstance } from 'fastify'
+import { privateKeyToAddress } from 'viem/accounts'
 import { connectionLimits } from '#api/access/clientAddress.ts'
 import { readDocumentExamples } from '#api/routes/index.ts'
 import { tokenNamesOf } from '#api/routes/tokens/tokens.ts'
@@ -10,7 +11,9 @@ import type { Screen } from '#console/terminal/screen.ts'
 import { CursorKeys } from '#http/request/cursor.ts'
 import type { Freshness } from '#http/request/freshness.ts'
 import { address } from '#primitives.ts'
+import { RecentLook } from '#runtime/RecentLook.ts'
 import type { Runtime } from '#runtime/runtime.ts'
+import { assertAnswers } from '#store/postgres.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Chain } from '../chain/chain.ts'
 import { runTrafficOn } from '../chains.ts'
@@ -18,9 +21,9 @@ import type { Config } from '../config.ts'
 import { openQuotas } from '../parts/access/openQuotas.ts'
 import { openInstallationSecrets } from '../parts/access/secrets.ts'
 import { chainReadsOf } from '../parts/chainData/chainReads.ts'
+import { devKey } from '../parts/devKey.ts'
 import { endpoints, openParts, type Parts, type Services } from '../parts/openParts.ts'
 import { type OperatorLists, readLists } from '../parts/operatorLists.ts'
-import { devWallet } from '../parts/wallet/walletKeys.ts'
 import { openWayOut } from '../parts/wayOut.ts'
 import { aborted, assertNotInterrupted, InterruptedError } from '../process/stopSignal.ts'
 import { openProgram, type Program } from '../program.ts'
@@ -51,7 +54,7 @@ async function index(config: Config, options: UpOptions): Promise<void> {
   const program = await openProgram(config, runtime, log, stop)
   const ending = new AbortController()
   const started: Chain[] = []
-  const gifts = program.localIds.size > 0 ? [address(devWallet(config).address)] : []
+  const gifts = program.localIds.size > 0 ? [address(privateKeyToAddress(devKey(config, 'wallet')))] : []
   const traffic = runTrafficOn(program.reachable, gifts, runtime, log, ending.signal)
   try {
     for (const chain of program.chains) {
@@ -115,7 +118,7 @@ async function serve(
 type Serving = Pick<ServerOptions<Services>, 'cursorKeys' | 'clock' | 'log' | 'shutdown'>
 
 const openServer = (
-  { trustedProxies }: Config,
+  { trustedProxies, logsRequests }: Config,
   program: Program,
   { services, access, payments: { payments } }: Parts,
   serving: Serving,
@@ -131,10 +134,12 @@ const openServer = (
     readExamples: (signal) => readDocumentExamples(services, signal),
     access: access.access,
     trustedProxies,
+    logsRequests,
     connections: connectionLimits(trustedProxies),
   })
 
-function freshnessOf({ chains, localIds }: Program, { clock }: Pick<Serving, 'clock'>): Freshness {
+function freshnessOf({ chains, localIds, engines }: Program, { clock }: Pick<Serving, 'clock'>): Freshness {
+  const answers = new RecentLook(clock)
   const stateOf = (id: number) => {
     const chain = chains.find((candidate) => candidate.state.chainId === id)
     if (!chain) throw new Error(`chain ${id} is not served`)
@@ -149,5 +154,6 @@ function freshnessOf({ chains, localIds }: Program, { clock }: Pick<Serving, 'cl
     },
     waitForBlock: (id: number, block: number, signal: AbortSignal) =>
       stateOf(id).waitForBlock(block, clock, signal),
+    assertReadable: () => answers.look(() => assertAnswers(engines.postgres, clock)),
   }
 }

@@ -1,10 +1,7 @@
-/**
- * Shows a program's state while it runs: redrawn in place on a terminal, a plain line now and then
- * elsewhere.
- */
+/** Shows a program's state while it runs, redrawn in place; only its address without a terminal. */
 import type { StatusSource } from '#api/routes/service/status.ts'
 import type { Screen } from '#console/terminal/screen.ts'
-import { renderReport, type Sample, summarize } from '#console/terminal/terminal.ts'
+import { renderReport, type Sample } from '#console/terminal/terminal.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 
@@ -18,7 +15,6 @@ export interface ViewOptions {
 }
 
 const REDRAW_MS = 500
-const LINE_MS = 10_000
 /** Rates are taken over this many redraws. */
 const RATE_SAMPLES = 10
 
@@ -26,16 +22,12 @@ const RATE_SAMPLES = 10
 export async function startView(options: ViewOptions): Promise<void> {
   const { screen, address, signal, clock } = options
   screen.print(`Millrace answers at ${address}   (${address}/docs, ${address}/status)`)
-  const show = screen.isTerminal ? redraw(options) : printLine(options)
-  const pauseMs = screen.isTerminal ? REDRAW_MS : LINE_MS
-  await repeat({ clock, signal, failed: () => pauseMs }, async () => {
+  if (!screen.isTerminal) return
+  const show = redraw(options)
+  await repeat({ clock, signal, failed: () => REDRAW_MS }, async () => {
     await show()
-    return pauseMs
+    return REDRAW_MS
   })
-}
-
-function printLine({ status, screen }: ViewOptions): () => Promise<void> {
-  return async () => screen.print(summarize(await status.status()))
 }
 
 function redraw({ status, screen, clock, address, signal }: ViewOptions): () => Promise<void> {

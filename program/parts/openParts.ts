@@ -8,8 +8,9 @@ import type { Endpoint } from '#http/endpoint.ts'
 import { type McpServices, mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
 import type { ReviewServices } from '#orchestrator/rest/jobs/feedback.ts'
-import { jobReadEndpoints, reviewEndpoints } from '#orchestrator/rest/jobs/index.ts'
+import { jobReadEndpoints, receiptEndpoints, reviewEndpoints } from '#orchestrator/rest/jobs/index.ts'
 import type { JobReadServices } from '#orchestrator/rest/jobs/readJob.ts'
+import type { ReceiptServices } from '#orchestrator/rest/jobs/receipt.ts'
 import type { Logger } from '#telemetry.ts'
 import { type AccessPart, openAccessPart } from './access/accessPart.ts'
 import { openAlarmsPart } from './alarms/alarmsPart.ts'
@@ -20,18 +21,20 @@ import { openParityPart } from './parity/parityPart.ts'
 import type { Base, Part, Running } from './part.ts'
 import { openPaymentsPart, type PaymentsPart } from './payments/paymentsPart.ts'
 import { openQueryPart } from './query/queryPart.ts'
+import { openReceiptsPart } from './receipts/receiptsPart.ts'
 import { openReviewsPart } from './reviews/reviewsPart.ts'
 import { openStatusPart } from './status/statusPart.ts'
 import { openWalletPart } from './wallet/walletPart.ts'
 import { openWebhooksPart } from './webhooks/webhooksPart.ts'
 
-export type Services = RouteServices & McpServices & JobReadServices & ReviewServices
+export type Services = RouteServices & McpServices & JobReadServices & ReviewServices & ReceiptServices
 
 export const endpoints: readonly Endpoint<Services>[] = [
   ...apiEndpoints,
   ...orchestratorEndpoints,
   ...jobReadEndpoints,
   ...reviewEndpoints,
+  ...receiptEndpoints,
   mcpEndpoint,
 ]
 
@@ -63,6 +66,7 @@ export async function openParts(base: Base): Promise<Parts> {
   const jobs = openJobsPart(base, wallet)
   const orchestrator = openOrchestratorPart(base, { ...payments, ...wallet, due: jobs.due })
   const reviews = openReviewsPart(base)
+  const receipts = await openReceiptsPart(base)
   const chainData = openChainDataPart(base)
   const parts: readonly Part[] = [
     keys,
@@ -76,9 +80,10 @@ export async function openParts(base: Base): Promise<Parts> {
     orchestrator,
     jobs,
     reviews,
+    receipts,
     chainData,
   ]
-  const notes = parts.flatMap((part) => part.notes ?? [])
+  const notes = () => parts.flatMap((part) => part.notes ?? [])
   const status = openStatusPart(base, { alarms, parity, webhooks }, notes)
   return {
     services: {
@@ -89,6 +94,7 @@ export async function openParts(base: Base): Promise<Parts> {
       ...orchestrator.services,
       ...jobs.services,
       ...reviews.services,
+      ...receipts.services,
       ...chainData.services,
       ...status.services,
     },

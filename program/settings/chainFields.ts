@@ -11,8 +11,11 @@ export interface ChainConfig {
   readonly relayUrls: readonly string[]
   /** Methods of the node that JSON-RPC clients may call besides the usual ones. */
   readonly rpcMethods: readonly string[]
-  /** First block of the history to index. */
-  readonly startBlock: number
+  /**
+   * First block of the history to index; null is where what is held begins, and genesis at a first
+   * start.
+   */
+  readonly startBlock: number | null
   /** `roots` recomputes header, transaction and receipt roots; `links` trusts them. */
   readonly checks: 'roots' | 'links'
   /** Blocks behind the head that count as final where the node has no `finalized` tag. */

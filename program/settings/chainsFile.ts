@@ -37,7 +37,7 @@ export function readChains(path: string): readonly ChainConfig[] {
   return chains.map(({ contracts = [], ...given }, index) => ({
     relayUrls: [],
     rpcMethods: [],
-    startBlock: Number(settings.START_BLOCK.fallback),
+    startBlock: null,
     finalityDepth: Number(settings.FINALITY_DEPTH.fallback),
     checks: settings.VERIFY.fallback,
     ...given,

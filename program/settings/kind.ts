@@ -5,6 +5,8 @@ export interface Kind<Schema extends s.TSchema = s.TSchema> {
   readonly schema: Schema
   /** The text in the form that the schema checks. */
   readonly fromText: (text: string) => unknown
+  /** The text without its secrets, for people; left out, it has none. */
+  readonly shown?: (text: string) => string
 }
 
 const asText = (text: string): string => text
@@ -35,21 +37,34 @@ export const matching = (
   holds: (text: string) => boolean = () => true,
 ) => ({ schema: s.refine(s.text({ pattern, description }), holds), fromText: asText })
 
-/** A URL of one of these protocols. */
-export const url = (...protocols: readonly string[]) =>
-  matching(
+/** A URL of one of these protocols. Its login, path and query may be keys. */
+export const url = (...protocols: readonly string[]) => ({
+  ...matching(
     `^(${protocols.join('|')})://`,
     `a URL that begins with ${protocols.map((protocol) => `${protocol}://`).join(' or ')}`,
     URL.canParse,
-  )
+  ),
+  shown: withHostAlone,
+})
+
+/** `https://node.example/…` */
+function withHostAlone(text: string): string {
+  const { protocol, host, pathname, search, hash } = new URL(text)
+  return `${protocol}//${host}${pathname.length > 1 || search || hash ? '/…' : ''}`
+}
+
+/** A text that nobody is to see. */
+export const secret = <Of extends Kind>(kind: Of) => ({ ...kind, shown: () => '(hidden)' })
 
 /** Values with commas between. */
-export const list = <Schema extends s.TSchema>({ schema, fromText }: Kind<Schema>) => ({
+export const list = <Schema extends s.TSchema>({ schema, fromText, shown = asText }: Kind<Schema>) => ({
   schema: s.array(schema),
-  fromText: (text: string) =>
-    text
-      .split(',')
-      .map((entry) => entry.trim())
-      .filter(Boolean)
-      .map(fromText),
+  fromText: (text: string) => entriesOf(text).map(fromText),
+  shown: (text: string) => entriesOf(text).map(shown).join(', '),
 })
+
+const entriesOf = (text: string): string[] =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean)

@@ -5,7 +5,7 @@
 import { MULTIPLIER_PATTERN, PAR_TOKEN_PATTERN, parTokensDefault } from '#orchestrator/pay/currencies.ts'
 import { KEY_BYTES } from '#rows/sealing.ts'
 import * as chain from './chainFields.ts'
-import { type Kind, list, matching, oneOf, text, url, whole, wholeOr } from './kind.ts'
+import { type Kind, list, matching, oneOf, secret, text, url, whole, wholeOr } from './kind.ts'
 
 export interface Setting {
   readonly kind: Kind
@@ -22,17 +22,19 @@ const setting = <Given extends Kind, const Fallback extends string>(
 ) => ({ kind, fallback, meaning })
 
 const http = url('http', 'https')
-const secretKey = matching(`^[A-Za-z0-9+/]{43}=$`, `the base64 of ${KEY_BYTES} bytes`)
+const secretKey = secret(matching(`^[A-Za-z0-9+/]{43}=$`, `the base64 of ${KEY_BYTES} bytes`))
 
 /** Standard Webhooks 1.0.0: a secret has 24 to 64 bytes. */
-const signingSecret = matching(
-  '^whsec_[A-Za-z0-9+/]+={0,2}$',
-  '`whsec_` and the base64 of 24 to 64 bytes',
-  (secret) => signingKey(secret).length >= 24 && signingKey(secret).length <= 64,
+const signingSecret = secret(
+  matching(
+    '^whsec_[A-Za-z0-9+/]+={0,2}$',
+    '`whsec_` and the base64 of 24 to 64 bytes',
+    (text) => signingKey(text).length >= 24 && signingKey(text).length <= 64,
+  ),
 )
 
 /** The bytes of a signing secret. */
-export const signingKey = (secret: string): Uint8Array => Buffer.from(secret.slice('whsec_'.length), 'base64')
+export const signingKey = (text: string): Uint8Array => Buffer.from(text.slice('whsec_'.length), 'base64')
 
 export const settings = {
   PORT: setting(whole(0, 65_535), '8080', 'Port of the API; 0 takes a free one.'),
@@ -67,8 +69,8 @@ export const settings = {
   DATA_DIR: setting(text, '.millrace', 'Where embedded engines keep their data.'),
   START_BLOCK: setting(
     chain.startBlock,
-    '0',
-    'First block of the history to index; a first start above the newest block is refused.',
+    '',
+    'First block of the history to index; unset is where what is held begins, and 0 at a first start. A lower one fills what lies between; a higher one is refused, as is a first start above the newest block.',
   ),
   FINALITY_DEPTH: setting(
     chain.finalityDepth,
@@ -184,6 +186,11 @@ export const settings = {
     oneOf('debug', 'info', 'warn', 'error', 'silent'),
     'info',
     'debug, info, warn, error or silent; JSON lines on stderr.',
+  ),
+  LOG_REQUESTS: setting(
+    oneOf('on', 'off'),
+    'off',
+    '`on` logs each answered request at `info`: id, method, pattern of the path, status and seconds; never a query string, which may hold a key.',
   ),
   CONFIG: setting(
     text,

@@ -170,29 +170,35 @@ export const queryIndexerEndpoint = rawEndpoint({
   },
   units: ({ filters: { limit } }) => unitsOf(limit),
   price: ({ filters, ...asking }, services: IndexerServices) => quotedPrice(filters, asking, services),
+  assertAnswerable: ({ filters, ...call }, services: IndexerServices) => {
+    const { signature: signatures, timeout_ms: timeoutMs, ...asked } = filters
+    return assertAnswerable({ ...asked, signatures, timeoutMs }, 'query', call, services)
+  },
   answer: ({ filters, ...call }, services: IndexerServices) => {
     const { signature: signatures, timeout_ms: timeoutMs, ...asked } = filters
     return answerTo({ ...asked, signatures, timeoutMs }, 'query', call, services)
   },
 })
 
+const queryBody = s.object({
+  sql: s.text({ minLength: 1, maxLength: SQL_BYTES_MAX, examples: [sqlExample] }),
+  signature: s.optional(
+    s.array(s.text({ minLength: 1, maxLength: SIGNATURE_CHARACTERS_MAX }), { maxItems: SIGNATURES_MAX }),
+  ),
+  chainId: s.optional(s.union([s.text(), s.integer({ minimum: 1 })])),
+  engine: s.optional(s.oneOf(engines)),
+  live: s.optional(s.union([s.boolean(), s.literal('snapshot')])),
+  limit: s.optional(s.integer({ minimum: 1, maximum: EXPORT_ROWS_MAX, description: limitText })),
+  timeout_ms: s.optional(s.integer({ minimum: 100, maximum: EXPORT_MS_MAX, description: timeoutText })),
+  format: s.optional(s.oneOf(formatNames)),
+  maxCost: s.optional(dollars),
+})
+
 export const postIndexerQueryEndpoint = rawEndpoint({
   ...shared,
   method: 'POST',
   summary: 'The same as GET, for queries too long for a URL.',
-  body: s.object({
-    sql: s.text({ minLength: 1, maxLength: SQL_BYTES_MAX, examples: [sqlExample] }),
-    signature: s.optional(
-      s.array(s.text({ minLength: 1, maxLength: SIGNATURE_CHARACTERS_MAX }), { maxItems: SIGNATURES_MAX }),
-    ),
-    chainId: s.optional(s.union([s.text(), s.integer({ minimum: 1 })])),
-    engine: s.optional(s.oneOf(engines)),
-    live: s.optional(s.union([s.boolean(), s.literal('snapshot')])),
-    limit: s.optional(s.integer({ minimum: 1, maximum: EXPORT_ROWS_MAX, description: limitText })),
-    timeout_ms: s.optional(s.integer({ minimum: 100, maximum: EXPORT_MS_MAX, description: timeoutText })),
-    format: s.optional(s.oneOf(formatNames)),
-    maxCost: s.optional(dollars),
-  }),
+  body: queryBody,
   // Room for the escapes of a query of the full length.
   bodyBytesMax: 3 * SQL_BYTES_MAX,
   units: ({ body: { limit = ROWS_MAX } }) => unitsOf(limit),
@@ -201,19 +207,31 @@ export const postIndexerQueryEndpoint = rawEndpoint({
     const chainId = bodyChain(named, services, asking.caller)
     return quotedPrice({ sql, signature, engine, limit }, { ...asking, chainId }, services)
   },
-  answer: ({ body, ...call }, services: IndexerServices) => {
-    const { chainId: named, signature: signatures = [], timeout_ms: timeoutMs, live = false, ...rest } = body
-    const chainId = bodyChain(named, services, call.caller)
-    const asked = {
-      engine: 'postgres',
-      limit: ROWS_MAX,
-      ...rest,
-      signatures,
-      timeoutMs,
-      live: liveOf(live),
-    } as const
-    return answerTo(asked, 'body', { ...call, chainId }, services)
+  assertAnswerable: ({ body, ...call }, services: IndexerServices) => {
+    const chainId = bodyChain(body.chainId, services, call.caller)
+    return assertAnswerable(askedInBody(body), 'body', { ...call, chainId }, services)
   },
+  answer: ({ body, ...call }, services: IndexerServices) => {
+    const chainId = bodyChain(body.chainId, services, call.caller)
+    return answerTo(askedInBody(body), 'body', { ...call, chainId }, services)
+  },
+})
+
+const askedInBody = ({
+  chainId: _,
+  signature: signatures = [],
+  timeout_ms: timeoutMs,
+  live = false,
+  engine = 'postgres',
+  limit = ROWS_MAX,
+  ...rest
+}: s.Static<typeof queryBody>): Asked => ({
+  ...rest,
+  engine,
+  limit,
+  signatures,
+  timeoutMs,
+  live: liveOf(live),
 })
 
 const liveOf = (live: boolean | 'snapshot'): Live =>
@@ -245,17 +263,41 @@ interface Asking {
   readonly signal: AbortSignal
 }
 
-function answerTo(
+/** The question, and the format of its answer. @throws ApiError for parts that do not fit together */
+function questionOf(
   { live, format: named, timeoutMs: askedMs, ...asked }: Asked,
   askedIn: AskedIn,
-  { chainId, headers, caller, signal }: Asking,
-  services: IndexerServices,
-): Promise<RawAnswer> {
+  { chainId, headers, caller }: Omit<Asking, 'signal'>,
+): { readonly query: SqlQuestion; readonly format: FormatName } {
   if (live !== 'false' && named !== undefined)
     throw refusal(askedIn, 'format', 'a live query is a stream of events')
   const format = named ?? acceptedFormat(headers.accept)
   const timeoutMs = timeoutOf(askedMs, asked.limit, live === 'false' ? format : null, askedIn)
-  const query = { ...asked, maxCost: asked.maxCost, chainId, timeoutMs, ...sharesOf(caller) }
+  return { query: { ...asked, maxCost: asked.maxCost, chainId, timeoutMs, ...sharesOf(caller) }, format }
+}
+
+/** @throws ApiError for a question that would not be answered now; nothing of it is run */
+async function assertAnswerable(
+  asked: Asked,
+  askedIn: AskedIn,
+  asking: Asking,
+  services: IndexerServices,
+): Promise<void> {
+  const { query } = questionOf(asked, askedIn, asking)
+  const { blocks } = visibleBlocks(query, services)
+  const { maxCost: _, ...request } = query
+  await publicly(() => services.sql[query.engine].assertReady({ ...request, blocks, signal: asking.signal }))
+}
+
+function answerTo(
+  asked: Asked,
+  askedIn: AskedIn,
+  asking: Asking,
+  services: IndexerServices,
+): Promise<RawAnswer> {
+  const { headers, caller, signal } = asking
+  const { live } = asked
+  const { query, format } = questionOf(asked, askedIn, asking)
   return live === 'false'
     ? wholeAnswer(query, format, signal, services, askedIn === 'query' ? 'feed' : 'none')
     : streamAnswer({ ...query, caller, live }, readLastEventId(headers), signal, services)

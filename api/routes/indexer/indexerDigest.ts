@@ -61,6 +61,7 @@ export const readIndexerDigestEndpoint = endpoint({
   response: digests,
   read: async ({ chainId, filters }, services: ReadServices & ParityServices) => {
     const { state } = readsOf(services, chainId)
+    state.demand.ask()
     const [postgres, clickhouse] = [state.coverage('postgres'), state.coverage('clickhouse')]
     const newest = newestShared(postgres, clickhouse)
     const to =

@@ -79,6 +79,9 @@ const counted = s.nullable(s.count)
 const chain = s.named('ChainStatus', {
   chainId: s.count,
   kind: s.oneOf(['tempo', 'evm']),
+  role: s.oneOf(['writer', 'standby'], {
+    description: '`standby` where another process on the same databases writes the chain, or none does yet.',
+  }),
   isLocal: s.boolean({ description: 'True for the dev chain that the program makes up without `RPC_URL`.' }),
   startBlock: s.count,
   head: s.nullable(s.count),
@@ -205,7 +208,9 @@ const statusSchema = s.named('Status', {
         'webhooks_stalled',
         'payment_reversed',
         'payment_differs',
+        'books_differ',
         'settlement_unknown',
+        'channels_unsettled',
         'payouts_waiting',
         'wallet_low',
         'spend_unknown',

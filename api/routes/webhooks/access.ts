@@ -1,6 +1,6 @@
 /** Access to webhooks, and the owner of each. */
 
-import { EgressRefusedError } from '#egress/egress.ts'
+import { EgressRefusedError } from '#egress/errors.ts'
 import { ApiError, type ErrorCode, type Problem } from '#http/errors.ts'
 import type { AccessRule, Caller } from '#http/request/access.ts'
 import { assertReached, type ChainCaller } from '#http/request/chain.ts'

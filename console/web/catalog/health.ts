@@ -1,5 +1,6 @@
 /** How an endpoint is: in a word, where its seller and the catalog differ, and its last probes. */
-import { type EndpointHealth, readHealth, type ServiceEndpoint } from '../../model/services.ts'
+import { counted } from '#text/quantity.ts'
+import { type EndpointHealth, healthWords, readHealth, type ServiceEndpoint } from '../../model/services.ts'
 import { origin } from '../api.ts'
 import { button, element } from '../element.ts'
 import { badge, type Tone } from '../parts/badge.ts'
@@ -21,20 +22,11 @@ export function healthBadge(health: EndpointHealth | undefined): HTMLElement {
 }
 
 function wordsOf(state: EndpointHealth['state'], health: EndpointHealth | undefined): string {
-  switch (state) {
-    case 'verified':
-      return verifiedText(health?.lastVerifiedAt)
-    case 'answering':
-      return 'answers'
-    case 'failing':
-      return health?.failures === 1 ? 'failed once' : `failed ${health?.failures} times`
-    case 'delisted':
-      return 'delisted: does not answer'
-    case 'unprobed':
-      return 'not probed'
-    case 'unknown':
-      return 'not probed yet'
-  }
+  const word = healthWords[state]
+  if (state === 'verified') return verifiedText(health?.lastVerifiedAt)
+  if (state === 'delisted') return `${word}: does not answer`
+  if (state !== 'failing') return word
+  return `${word}: ${counted(health?.failures ?? 1, 'time')}`
 }
 
 /** A warning for each thing that the seller asks otherwise than the catalog lists. */

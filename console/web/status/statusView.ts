@@ -62,7 +62,8 @@ export class StatusView {
   }
 
   #chain(chain: ChainStatus): HTMLElement {
-    const { chainId, kind, isLocal, head, finalized, lagBlocks, verification, history, lanes, parity } = chain
+    const { chainId, kind, role, isLocal, head, finalized, lagBlocks, verification, history, lanes, parity } =
+      chain
     const { checks, headerRule, unproved, provedBlocks, unprovableBlocks, unprovableTxs, audit } =
       verification
     return element(
@@ -73,6 +74,7 @@ export class StatusView {
         {},
         `Chain ${chainId}`,
         element('span', { class: 'kind' }, isLocal ? `${kind}, local dev chain` : kind),
+        ...(role === 'standby' ? [badge('standby: another process writes', 'busy')] : []),
       ),
       element(
         'dl',

@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 
 import { type Clock, type Runtime, systemRuntime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
+import { type EnginePackage, resolveEngine } from '../enginePackage.ts'
 import { asDataDirectoryError, EngineStartError } from '../errors.ts'
 import { LogTail } from '../logTail.ts'
 import { identityOf, isAlive, type ProcessIdentity, parseIdentity, waitForExit } from '../processIdentity.ts'
@@ -244,29 +245,19 @@ const KILL_MS = 10_000
  * @throws EngineStartError naming the platform.
  */
 function assertSupported(dataDir: string): void {
-  const platform = `${process.platform}-${process.arch}`
-  const name = libraries[platform]
-  if (name === undefined) {
-    throw new EngineStartError(
-      'ClickHouse',
-      dataDir,
-      `there is no ClickHouse engine for the platform ${platform}.`,
-    )
-  }
-  try {
-    const require = createRequire(import.meta.url)
-    createRequire(require.resolve('chdb')).resolve(name)
-  } catch (cause) {
-    const problem = `the package ${name} for the platform ${platform} is not installed (run npm install).`
-    throw new EngineStartError('ClickHouse', dataDir, problem, { cause })
-  }
+  const require = createRequire(import.meta.url)
+  resolveEngine(enginePackage, dataDir, (name) => createRequire(require.resolve('chdb')).resolve(name))
 }
 
-const libraries: Readonly<Record<string, string>> = {
-  'linux-x64': '@chdb/lib-linux-x64-gnu',
-  'linux-arm64': '@chdb/lib-linux-arm64-gnu',
-  'darwin-x64': '@chdb/lib-darwin-x64',
-  'darwin-arm64': '@chdb/lib-darwin-arm64',
+const enginePackage: EnginePackage = {
+  engine: 'ClickHouse',
+  setting: 'CLICKHOUSE_URL',
+  packages: {
+    'linux-x64': '@chdb/lib-linux-x64-gnu',
+    'linux-arm64': '@chdb/lib-linux-arm64-gnu',
+    'darwin-x64': '@chdb/lib-darwin-x64',
+    'darwin-arm64': '@chdb/lib-darwin-arm64',
+  },
 }
 
 async function end(identity: ProcessIdentity, clock: Clock): Promise<void> {

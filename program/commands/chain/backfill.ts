@@ -69,6 +69,8 @@ async function printProgress(
   { clock }: Runtime,
   signal: AbortSignal,
 ): Promise<void> {
+  // A log that nobody watches keeps what was done, not how far it is.
+  if (!process.stdout.isTTY) return
   let last = ''
   await repeat({ clock, signal, firstMs: PROGRESS_MS }, () => {
     const text = progressText(chain, range)

@@ -8,6 +8,7 @@ import type { Runtime } from '#runtime/runtime.ts'
 import { dropChain } from '#store/maintain/dropChain.ts'
 import { type HeldChain, listChainIds, readHeldChain } from '#store/maintain/heldChains.ts'
 import type { Logger } from '#telemetry.ts'
+import { byteSize, counted } from '#text/quantity.ts'
 import type { Config } from '../../config.ts'
 import type { Engines } from '../../engines.ts'
 import { openStores, selectHeldChain, withChainLease, withDatabases } from '../../stores.ts'
@@ -66,10 +67,8 @@ async function readHeldChains({ postgres, clickhouse }: Engines): Promise<HeldCh
 function lineOf({ identity, tip, coverage, bytes }: HeldChain): string {
   const blocks = (ranges: RangeSet) => ranges.reduce((sum, range) => sum + blockCount(range), 0)
   const store = (name: string, ranges: RangeSet, size: number) =>
-    `${name} ${blocks(ranges)} blocks in ${megabytes(size)}`
+    `${name} ${counted(blocks(ranges), 'block')} in ${byteSize(size)}`
   return `chain ${identity.chainId} from block ${identity.startBlock} to ${Math.max(tip, identity.startBlock - 1)}: ${store('Postgres', coverage.postgres, bytes.postgres)}, ${store('ClickHouse', coverage.clickhouse, bytes.clickhouse)}`
 }
-
-const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`)

@@ -11,6 +11,7 @@ import { findHolder } from '#local/engines/dataDir.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import { DiskEstimate } from '#store/maintain/diskEstimate.ts'
 import type { Logger } from '#telemetry.ts'
+import { byteSize, counted, grouped } from '#text/quantity.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { createDecodePool, type DecodePool } from '#transform/decode/decodePool.ts'
 import { tableNames, tables } from '#transform/tables.ts'
@@ -114,7 +115,7 @@ export async function planChain(
   log: Logger,
 ): Promise<Plan> {
   const { finalized } = await source.head()
-  const asked = { from: bounds.from ?? chain.startBlock, to: bounds.to ?? finalized }
+  const asked = { from: bounds.from ?? chain.startBlock ?? 0, to: bounds.to ?? finalized }
   const { range, note } = rangeBelow(asked, finalized, 'the newest final block')
   const { headerRule, loose } = await learnRules(source, chainId, runtime.clock)
   const profile = { chainId, kind, headerRule, loose, checks: chain.checks }
@@ -213,15 +214,13 @@ function estimateOf(
 }
 
 function textOf({ chainId, range, sampledBlocks, ...plan }: Plan): string {
-  const count = (value: number) => value.toLocaleString('en-US')
-  const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(bytes < 1e9 ? 3 : 1)} GB`
   const lines = [
     ...(plan.note === null ? [] : [plan.note]),
-    `chain ${chainId} blocks ${range.from} to ${range.to}, estimated from ${sampledBlocks} of ${count(blockCount(range))} blocks:`,
-    `  ${count(plan.transactions)} transactions, ${count(plan.logs)} logs`,
-    `  node: ${count(plan.calls)} calls, ${gigabytes(plan.receivedBytes)} received${plan.price === null ? '' : `, ${plan.price.toFixed(2)} to pay`}`,
-    `  Postgres: ${count(plan.rows.postgres)} rows, ${gigabytes(plan.bytes.postgres)} on disk`,
-    `  ClickHouse: ${count(plan.rows.clickhouse)} rows, ${gigabytes(plan.bytes.clickhouse)} on disk`,
+    `chain ${chainId} blocks ${range.from} to ${range.to}, estimated from ${grouped(sampledBlocks)} of ${counted(blockCount(range), 'block')}:`,
+    `  ${counted(plan.transactions, 'transaction')}, ${counted(plan.logs, 'log')}`,
+    `  node: ${counted(plan.calls, 'call')}, ${byteSize(plan.receivedBytes)} received${plan.price === null ? '' : `, ${plan.price.toFixed(2)} to pay`}`,
+    `  Postgres: ${counted(plan.rows.postgres, 'row')}, ${byteSize(plan.bytes.postgres)} on disk`,
+    `  ClickHouse: ${counted(plan.rows.clickhouse, 'row')}, ${byteSize(plan.bytes.clickhouse)} on disk`,
     `  time: about ${durationOf(plan.seconds)}, with this node and this machine`,
   ]
   return lines.join('\n')
@@ -231,5 +230,5 @@ const durationOf = (seconds: number): string =>
   seconds < 120
     ? `${seconds} s`
     : seconds < 7_200
-      ? `${Math.round(seconds / 60)} minutes`
+      ? counted(Math.round(seconds / 60), 'minute')
       : `${(seconds / 3_600).toFixed(1)} hours`

@@ -7,6 +7,7 @@ import type { Runtime } from '#runtime/runtime.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
 import { outdateAll, rederiveRows } from '#store/maintain/rederive.ts'
 import type { Logger } from '#telemetry.ts'
+import { counted, grouped } from '#text/quantity.ts'
 import type { ProjectionName } from '#transform/tables.ts'
 import type { Config } from '../../config.ts'
 import { fillClickHouse, type OfflineChain, withOfflineChain } from '../../offlineChain.ts'
@@ -19,7 +20,7 @@ export interface RederiveArguments {
   readonly all: boolean
 }
 
-/** Lines of progress come no faster. */
+/** Lines of progress come no faster, and on a terminal alone. */
 const PROGRESS_MS = 1_000
 
 /**
@@ -36,25 +37,29 @@ export async function rederive(
   await withOfflineChain(config, asked, runtime, log, async (chain) => {
     const { engines, schema, lease, identity } = chain
     if (all) await outdateAll({ postgres: engines.postgres, schema, fence: lease.fence })
-    const names = await rederivePostgres(chain, stop)
+    const { names, blocks: made } = await rederivePostgres(chain, stop)
     const tell = progressOf(chain, 'ClickHouse')
-    let blocks = 0
-    await fillClickHouse(chain, stop, (written) => {
-      blocks += written
-      tell(`${blocks} blocks`)
+    let written = 0
+    await fillClickHouse(chain, stop, (blocks) => {
+      written += blocks
+      tell(counted(written, 'block'))
     })
     print(
       identity.chainId,
       names.length === 0
         ? 'nothing was made by other rules; --all makes everything anew'
-        : `made anew: ${names.join(', ')}`,
+        : `made anew: ${names.join(', ')} (Postgres ${counted(made, 'block')}, ClickHouse ${counted(written, 'block')})`,
     )
   })
 }
 
-async function rederivePostgres(chain: OfflineChain, stop: AbortSignal): Promise<readonly ProjectionName[]> {
+async function rederivePostgres(
+  chain: OfflineChain,
+  stop: AbortSignal,
+): Promise<{ readonly names: readonly ProjectionName[]; readonly blocks: number }> {
   const { engines, identity, schema, lease, pool } = chain
   const tell = progressOf(chain, 'Postgres')
+  let blocks = 0
   const options = {
     postgres: engines.postgres,
     clickhouse: engines.clickhouse,
@@ -62,17 +67,22 @@ async function rederivePostgres(chain: OfflineChain, stop: AbortSignal): Promise
     database: databaseOf(identity.chainId),
     fence: lease.fence,
     decode: pool.decode,
-    onProgress: (done: number, total: number) => tell(`${done} of ${total} blocks`),
+    onProgress: (done: number, total: number) => {
+      blocks = done
+      tell(`${grouped(done)} of ${counted(total, 'block')}`)
+    },
   }
-  return rederiveRows(options, stop).catch((error: unknown) => {
+  const names = await rederiveRows(options, stop).catch((error: unknown) => {
     throw stop.aborted ? new InterruptedError() : error
   })
+  return { names, blocks }
 }
 
 /** Tells now and then how far one store is. */
 function progressOf({ runtime, identity }: OfflineChain, store: string): (text: string) => void {
   let toldMs = Number.NEGATIVE_INFINITY
   return (text) => {
+    if (!process.stdout.isTTY) return
     const nowMs = runtime.clock.monotonic()
     if (nowMs - toldMs < PROGRESS_MS) return
     toldMs = nowMs

@@ -13,6 +13,7 @@ import { readCoverage } from '#store/ledger/lane.ts'
 import { readChainIdentity } from '#store/ledger/ledger.ts'
 import { schemaOf } from '#store/sql.ts'
 import type { Logger } from '#telemetry.ts'
+import { counted, grouped } from '#text/quantity.ts'
 import { createDecodePool } from '#transform/decode/decodePool.ts'
 import { openBeside } from '../../beside.ts'
 import type { ReachableChain } from '../../chains.ts'
@@ -104,12 +105,12 @@ function print(chainId: number, report: Verified, json: boolean): void {
   if (json) return void process.stdout.write(`${JSON.stringify({ chainId, ...report })}\n`)
   const { range, comparedBlocks, differences, provedBlocks } = report
   const lines = [...(report.note === null ? [] : [report.note]), ...differences.map(describeDifference)]
-  const compared = `Postgres ${comparedBlocks.postgres}, ClickHouse ${comparedBlocks.clickhouse} blocks compared, ${provedBlocks} proved`
+  const compared = `Postgres ${grouped(comparedBlocks.postgres)}, ClickHouse ${counted(comparedBlocks.clickhouse, 'block')} compared, ${grouped(provedBlocks)} proved`
   for (const store of ['postgres', 'clickhouse'] as const)
     for (const { from, to } of report.uncovered[store])
       lines.push(`${store} does not hold blocks ${from} to ${to}; they were not compared`)
   lines.push(
-    `chain ${chainId} blocks ${range.from} to ${range.to}: ${differences.length === 0 ? 'agreed' : `${differences.length} differences`} (${compared})`,
+    `chain ${chainId} blocks ${range.from} to ${range.to}: ${differences.length === 0 ? 'agreed' : counted(differences.length, 'difference')} (${compared})`,
   )
   process.stdout.write(`${lines.join('\n')}\n`)
 }

@@ -3,8 +3,9 @@
  * which finds them at once.
  */
 import { readFile } from 'node:fs/promises'
+import { healthWords } from '#console/model/services.ts'
 import { SettingError } from '#errors.ts'
-import { serviceOf } from '#orchestrator/catalog/describe.ts'
+import { serviceOf } from '#orchestrator/catalog/description/describe.ts'
 import type { CatalogService } from '#orchestrator/catalog/service.ts'
 import { importCatalog } from '#orchestrator/importCatalog.ts'
 import { EVALUATED_MAX, evaluate, readJudgements } from '#orchestrator/search/evaluate.ts'
@@ -16,6 +17,7 @@ import { type AppDatabase, appDatabase } from '#rows/database.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import { migrateApp } from '#store/maintain/migrate.ts'
 import type { Logger } from '#telemetry.ts'
+import { counted } from '#text/quantity.ts'
 import type { Config } from '../../config.ts'
 import { openWayOut } from '../../parts/wayOut.ts'
 import { withDatabases } from '../../stores.ts'
@@ -50,7 +52,7 @@ export function importServices(
       `${location} is ${form}: ${added} added, ${changed} changed, ${unchanged} unchanged, ${removed} removed`,
     )
     print(
-      `source ${report.sourceId}${report.problems.length > 0 ? `, ${report.problems.length} problems` : ''}`,
+      `source ${report.sourceId}${report.problems.length > 0 ? `, ${counted(report.problems.length, 'problem')}` : ''}`,
     )
     return report.problems.length === 0
   })
@@ -62,7 +64,7 @@ export function printServices(context: CatalogContext, asJson: boolean): Promise
       // Documents are written by this program's import.
       const { name, serviceUrl } = summary as CatalogService
       if (asJson) print(JSON.stringify(await findService(app, serviceId)))
-      else print(`${serviceId}  ${name}  ${serviceUrl}  ${endpointCount} endpoints`)
+      else print(`${serviceId}  ${name}  ${serviceUrl}  ${counted(endpointCount, 'endpoint')}`)
     }
   })
 }
@@ -132,13 +134,16 @@ async function* idsOf(services: AsyncIterable<ServiceSummary>) {
 
 const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host)
 
+/** The longest word of a state. */
+const STATE_WIDTH = Math.max(...Object.values(healthWords).map(({ length }) => length))
+
 function verifiedLine({ serviceId, method, path, state, sight }: Verified): string {
   const { price, recipient } = sight?.drift ?? {}
   const drifts = [
     price && `price ${price.listed} is ${price.live}`,
     recipient && `recipient ${recipient.listed} is ${recipient.live}`,
   ]
-  return [state.padEnd(9), `${serviceId} ${method} ${path}`, sight?.problem, ...drifts]
+  return [healthWords[state].padEnd(STATE_WIDTH), `${serviceId} ${method} ${path}`, sight?.problem, ...drifts]
     .filter(Boolean)
     .join('  ')
 }
@@ -152,7 +157,7 @@ export function printEvaluation(context: CatalogContext, location: string): Prom
     })
     for (const { query, rank, first } of ranks)
       print(`${rank ?? '-'}  ${query}  ${rank === 1 ? '' : `(first: ${first})`}`)
-    print(`MRR ${mrr.toFixed(3)}, hit@8 ${hitAt8.toFixed(3)}, ${ranks.length} queries`)
+    print(`MRR ${mrr.toFixed(3)}, hit@8 ${hitAt8.toFixed(3)}, ${counted(ranks.length, 'query', 'queries')}`)
   })
 }
 

@@ -21,8 +21,8 @@ export const devchainCommand = (command: CommandMaker) =>
         meta: { name: 'fund', description: 'Give an account a thousand of each token.' },
         args: { account: { type: 'positional', description: 'The account, 0x….' } },
         run: command(async ({ config }, args) => {
-          const { fundAccount } = await import('./devchain.ts')
-          await fundAccount(config, args['account'])
+          const { fundDevAccount } = await import('./devchain.ts')
+          await fundDevAccount(config, args['account'])
         }),
       }),
     },

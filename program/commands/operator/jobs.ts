@@ -4,6 +4,7 @@ import { publicJob } from '#orchestrator/job/publicJob.ts'
 import { decimalText } from '#orchestrator/pay/currencies.ts'
 import { type AppDatabase, appDatabase } from '#rows/database.ts'
 import { listJobs, readJob, requestCancel } from '#rows/jobs/reads.ts'
+import { removeComments } from '#rows/jobs/reviews.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Config } from '../../config.ts'
@@ -23,9 +24,9 @@ export async function printJobs(config: Config, json: boolean, runtime: Runtime,
   }))
   if (json) process.stdout.write(`${JSON.stringify(told)}\n`)
   else
-    for (const { jobId, state, charged, committed, currency, payer, createdAt } of told)
+    for (const { jobId, state, charged, committed, currency, payer, createdAt, isReversed } of told)
       process.stdout.write(
-        `${createdAt}  ${state.padEnd(19)}  ${committed ?? '-'} of ${charged} ${currency}  ${payer}  ${jobId}\n`,
+        `${createdAt}  ${state.padEnd(19)}  ${committed ?? '-'} of ${charged} ${currency}  ${payer}  ${jobId}${isReversed ? '  the chain took its payment back' : ''}\n`,
       )
 }
 
@@ -51,6 +52,20 @@ export async function cancelJob(config: Config, jobId: string, runtime: Runtime,
   })
 }
 
+/** Ratings and tags stay. @throws JobNotFoundError, ReviewNotFoundError */
+export async function uncommentJob(
+  config: Config,
+  jobId: string,
+  runtime: Runtime,
+  log: Logger,
+): Promise<void> {
+  await withRows(config, runtime, log, async (app) => {
+    if (!isUuid(jobId) || !(await readJob(app, jobId))) throw new JobNotFoundError()
+    if (!(await removeComments(app, jobId))) throw new ReviewNotFoundError()
+    process.stdout.write('its comments are removed; ratings and tags stay\n')
+  })
+}
+
 /** Other texts are no ids to the database. */
 const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 
@@ -65,5 +80,11 @@ const withRows = <Result>(
 class JobNotFoundError extends failure('JobNotFoundError', 'job_not_found', 'stop') {
   constructor() {
     super('no job has this id')
+  }
+}
+
+class ReviewNotFoundError extends failure('ReviewNotFoundError', 'review_not_found', 'stop') {
+  constructor() {
+    super('this job has no review')
   }
 }

@@ -36,5 +36,13 @@ export const jobsCommand = (command: CommandMaker) =>
           await cancelJob(config, String(args['job']), runtime, log)
         }),
       }),
+      uncomment: defineCommand({
+        meta: { name: 'uncomment', description: 'Remove the comments of a job’s review; its ratings stay.' },
+        args: { job },
+        run: command(async ({ config, runtime, log }, args) => {
+          const { uncommentJob } = await import('./jobs.ts')
+          await uncommentJob(config, String(args['job']), runtime, log)
+        }),
+      }),
     },
   })

@@ -5,6 +5,7 @@
 import { addressList } from '#api/access/clientAddress.ts'
 import { everyScope, scopeNames, selfServeScopes } from '#api/access/scopes.ts'
 import { newToken } from '#api/access/token.ts'
+import { renderTable } from '#console/terminal/table.ts'
 import { messageOf, SettingError } from '#errors.ts'
 import { makeDefaults } from '#rows/access/defaults.ts'
 import { type ApiKey, insertKey, type KeyLimits, listKeys, revokeKey } from '#rows/access/keys.ts'
@@ -50,7 +51,26 @@ export async function printKeys(config: Config, json: boolean, runtime: Runtime,
     listKeys(appDatabase(postgres), {}),
   )
   if (json) process.stdout.write(`${JSON.stringify(keys)}\n`)
-  else for (const key of keys) process.stdout.write(`${lineOf(key)}\n`)
+  else
+    process.stdout.write(
+      keyLines(keys)
+        .map((line) => `${line}\n`)
+        .join(''),
+    )
+}
+
+/** A header and a line for each, in columns. */
+function keyLines(keys: readonly ApiKey[]): readonly string[] {
+  if (keys.length === 0) return ['no keys']
+  const rows = keys.map(({ id, projectId, environment, scopes, tokenLast4, name }) => [
+    id,
+    tokenLast4,
+    projectId,
+    environment,
+    scopes.join(','),
+    name ?? '',
+  ])
+  return renderTable(['id', 'ends with', 'project', 'environment', 'scopes', 'name'], [], rows)
 }
 
 /** @throws SettingError when there is no such key */

@@ -1,12 +1,18 @@
-/** `millrace config`: every setting, its default and its meaning. */
-import { settings } from '../../settings/table.ts'
+/** `millrace config`: every setting, what holds of it and from where, and its meaning. */
+import type { Config } from '../../config.ts'
+import type { Environment } from '../../settings/readSettings.ts'
+import { settingsInForce } from './settingsInForce.ts'
 
-export function printSettings(): void {
-  const width = Math.max(...Object.keys(settings).map((name) => name.length))
-  for (const [name, { fallback, meaning }] of Object.entries(settings))
-    process.stdout.write(
-      `${name.padEnd(width)}  ${withoutMarks(meaning)}${fallback ? ` Default: ${fallback}.` : ''}\n`,
-    )
+export function printSettings(env: Environment, config: Config, json: boolean): void {
+  const all = settingsInForce(env, config)
+  if (json) {
+    process.stdout.write(`${JSON.stringify(all)}\n`)
+    return
+  }
+  for (const { name, value, from, meaning } of all) {
+    const held = value === null ? from : `${value}  (${from})`
+    process.stdout.write(`${name}  ${held}\n    ${withoutMarks(meaning)}\n`)
+  }
 }
 
 const withoutMarks = (markdown: string): string =>

@@ -27,6 +27,7 @@ export function openAlarmsPart(base: Base, { parity, webhooks, payments, wallet 
     parity: parity.services.parity,
     problemsOf: webhooks.problemsOf,
     findingsOf: payments.findingsOf,
+    channelProblemOf: payments.channelProblemOf,
     ofWallet: wallet.problems,
   }
   const { watch, run } = openAlarms(config, chains, looked, base)

@@ -143,6 +143,12 @@ export const conditions = [
       ),
   }),
   defineCondition({
+    code: 'books_differ',
+    passesMs: 0,
+    find: ({ payments }) =>
+      counted(payments?.books, 'entries of the ledger are not what their rows say: `millrace books check`'),
+  }),
+  defineCondition({
     code: 'settlement_unknown',
     passesMs: 0,
     find: ({ payments }) =>
@@ -150,6 +156,11 @@ export const conditions = [
         payments?.unknown,
         'payments were sent more than a minute ago, and nobody knows whether they settled',
       ),
+  }),
+  defineCondition({
+    code: 'channels_unsettled',
+    passesMs: 0,
+    find: ({ channels }) => (channels === null ? null : { problem: channels }),
   }),
   defineCondition({
     code: 'payouts_waiting',

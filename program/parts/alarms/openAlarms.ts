@@ -22,6 +22,7 @@ interface Looked {
   readonly parity: Parity['reads']
   readonly problemsOf: (chainId: number) => readonly StreamProblem[]
   readonly findingsOf: (chainId: number) => Watched['payments']
+  readonly channelProblemOf: (chainId: number) => string | null
   readonly ofWallet: () => readonly WalletProblem[]
 }
 
@@ -46,6 +47,7 @@ export function openAlarms(
       parity: parityStatusOf(looked.parity, state.chainId),
       webhooks: looked.problemsOf(state.chainId),
       payments: looked.findingsOf(state.chainId),
+      channels: looked.channelProblemOf(state.chainId),
     }
   }
   startAlarmSeries(chains)

@@ -1,6 +1,6 @@
 /** What of a chain its conditions are found in. */
-import type { Findings } from '#rows/payments/proofs.ts'
 import type { ParityStatus } from '#store/compare/ParityWatch.ts'
+import type { PaymentFindings } from '../payments/paymentsPart.ts'
 
 interface Saying {
   readonly state: string
@@ -39,7 +39,9 @@ export interface Watched extends WatchedChain {
   /** Streams of webhooks, and why one does not move; none where there are no webhooks. */
   readonly webhooks: readonly StreamProblem[]
   /** Payments on the chain that an operator should look at; null where none are taken on it. */
-  readonly payments: Findings | null
+  readonly payments: PaymentFindings | null
+  /** Why payment channels cannot be settled, or null. */
+  readonly channels: string | null
 }
 
 export interface StreamProblem {

@@ -26,7 +26,7 @@ import type { PaymentsPart } from '../payments/paymentsPart.ts'
 import type { WalletPart } from '../wallet/walletPart.ts'
 
 export interface Orchestrator {
-  readonly services: Omit<McpServices, 'askOwn' | 'chainTools'>
+  readonly services: Omit<McpServices, 'askOwn' | 'chainTools' | 'reviews'>
   /** Fills in what ships, for a server that listens at the address; ends with the signal. */
   run(address: string, signal: AbortSignal): Promise<void>
 }

@@ -6,7 +6,7 @@ import { Attributions } from './attributions.ts'
 import { openOrchestrator, type Selling } from './openOrchestrator.ts'
 import { askThrough, chainTools } from './ownEndpoints.ts'
 
-type OrchestratorServices = McpServices & { readonly attributionNames: AttributionNames }
+type OrchestratorServices = Omit<McpServices, 'reviews'> & { readonly attributionNames: AttributionNames }
 
 export function openOrchestratorPart(base: Base, selling: Selling): Part<OrchestratorServices> {
   const { lists, runtime, log, server } = base

@@ -7,7 +7,8 @@ import { postIndexerQueryEndpoint } from '#api/routes/indexer/indexer.ts'
 import { listBalancesEndpoint } from '#api/routes/tokens/balances.ts'
 import { listTransfersEndpoint } from '#api/routes/transfers.ts'
 import type { AskOwn } from '#orchestrator/mcp/chainTools.ts'
-import { chainTool, type Tool } from '#orchestrator/mcp/tools.ts'
+import type { Tool } from '#orchestrator/mcp/tool.ts'
+import { chainTool } from '#orchestrator/mcp/tools.ts'
 import { priceOf } from '#query/price.ts'
 
 /** Rows of a tool's answer where its caller does not say: agents read all of them. */

@@ -9,8 +9,8 @@ import { Payouts } from '#payments/payouts/Payouts.ts'
 import { amountOf } from '#payments/price.ts'
 import { appDatabase } from '#rows/database.ts'
 import { readKeyFile } from '../../settings/keyFile.ts'
+import { devKey } from '../devKey.ts'
 import type { Base } from '../part.ts'
-import { devPayeeKey } from './payee.ts'
 
 export interface OpenedPayouts {
   /** Null where no key is there to send with. */
@@ -33,7 +33,7 @@ export function openPayouts(
     return { payouts: null, notes: ['refunds stay queued: payments.payouts names no key to send them with'] }
   const key = settings
     ? readKeyFile('ACCESS_FILE', 'payments.payouts.keyFile', settings.keyFile)
-    : devPayeeKey(config)
+    : devKey(config, 'payee')
   const dollars = settings?.dollarsPerDay ?? DEV_DOLLARS_PER_DAY
   const account = privateKeyToAccount(key)
   const payouts = new Payouts({

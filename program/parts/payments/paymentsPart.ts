@@ -3,7 +3,10 @@ import { fallback, http } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import type { PaymentSettings } from '#api/access/paymentSettings.ts'
 import { SettingError } from '#errors.ts'
+import { channelTransport } from '#local/devchain/channels/channelTransport.ts'
+import { DevRpc } from '#local/devchain/devRpc.ts'
 import { JOBS_SCOPE } from '#orchestrator/job/JobOrders.ts'
+import { BooksWatch } from '#payments/books/BooksWatch.ts'
 import { Prover, type ProverOptions } from '#payments/books/Prover.ts'
 import { Uncollected } from '#payments/books/Uncollected.ts'
 import { askOf } from '#payments/chain/lookFor.ts'
@@ -12,13 +15,15 @@ import { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
 import { recheck } from '#payments/methods/recheck.ts'
 import { PayerProofs } from '#payments/PayerProofs.ts'
 import { Payments } from '#payments/Payments.ts'
+import { lowercased } from '#primitives.ts'
 import { appDatabase } from '#rows/database.ts'
 import type { Findings } from '#rows/payments/proofs.ts'
 import type { Config } from '../../config.ts'
 import type { Program } from '../../program.ts'
+import { devKey } from '../devKey.ts'
 import type { Base, Part } from '../part.ts'
 import { openPayouts } from './openPayouts.ts'
-import { devPayeeKey } from './payee.ts'
+import { openSponsor } from './openSponsor.ts'
 import { openX402 } from './x402.ts'
 
 export interface PaymentsPart extends Part {
@@ -27,7 +32,14 @@ export interface PaymentsPart extends Part {
   /** What else jobs are sold by. */
   readonly proofs: PayerProofs | null
   /** What an operator should look at; null for a chain that no payments are taken on. */
-  readonly findingsOf: (chainId: number) => Findings | null
+  readonly findingsOf: (chainId: number) => PaymentFindings | null
+  /** Why payment channels on the chain cannot be settled; null where they can. */
+  readonly channelProblemOf: (chainId: number) => string | null
+}
+
+export interface PaymentFindings extends Findings {
+  /** Entries of the ledger that differ from their rows, on whatever chain. */
+  readonly books: number
 }
 
 /** A service that asks no more than a name of its payers has this one. */
@@ -48,26 +60,32 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
       payments: null,
       proofs: null,
       findingsOf: () => null,
+      channelProblemOf: () => null,
       services: {},
       notes: ['nothing is sold: ACCESS_FILE names no payee'],
     }
   const { chainId, recipient, currencies } = settings
   const urls = urlsOf(chainId, program)
-  const transport = transportTo(urls)
+  const transport = transportTo(urls, isDev(chainId, program))
   const [currency] = currencies
   if (!currency) throw new SettingError('ACCESS_FILE', 'payments.currencies: names none')
   const offers = new Offers({ chainId, currencies, transport })
   const realm = publicUrl?.host ?? REALM_DEFAULT
-  const keys = await secrets.follow('payments', (found) => charges.use(found))
+  const sponsored = openSponsor(base, settings, { offers, transport })
+  const keys = await secrets.follow('payments', (found) => {
+    for (const keyed of [charges, sessions, proofs]) keyed?.use(found)
+  })
+  const seller = { realm, keys, chainId, recipient, currency }
   const charges = new TempoCharges({
-    ...{ realm, keys, chainId, recipient, transport, currency },
-    currencies: offers.current,
+    ...{ ...seller, transport, currencies: offers.current },
+    sponsoring: sponsored?.sponsoring ?? null,
   })
   const app = appDatabase(program.engines.postgres)
   const { clock } = runtime
   const origin = publicUrl?.origin ?? `http://${REALM_DEFAULT}`
   const x402 = settings.x402 && openX402(settings.x402, { app, egress, origin, clock })
-  const methods = [charges, ...(x402 ? [x402.method] : [])]
+  const sessions = sponsored?.sessionsOf(seller)
+  const methods = [charges, ...(sessions ? [sessions] : []), ...(x402 ? [x402.method] : [])]
   const checked = [offers, ...(x402 ? [x402.offer] : [])]
   await Promise.all(checked.map((one) => one.check()))
   const payments = new Payments({
@@ -76,21 +94,29 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
     prices: mode === 'guarded' ? prices : {},
     priced: new Set([JOBS_SCOPE]),
   })
-  const proofs = new PayerProofs({ app, ...{ realm, keys, chainId, recipient, currency, transport } })
+  const proofs = new PayerProofs({ app, transport, ...seller })
   const { payouts, notes } = openPayouts(base, settings, offers, urls)
   const uncollected = new Uncollected({ app, scopes: Object.keys(prices), clock, log })
   const checks = checked.map((one) => ({ run: (signal: AbortSignal) => recheck(one, clock, signal) }))
   const prover = openProver(base, chainId, urls, (payment) => payments.outcome(payment))
   const sold = mode === 'guarded' ? 'reads beyond the quota and jobs' : 'jobs'
   const selling = `${sold} are sold on chain ${chainId} to ${recipient}`
+  const books = new BooksWatch({ app, clock, log })
+  const running = [payments, uncollected, prover, books, payouts, sponsored, ...checks]
   return {
     payments,
     proofs,
-    findingsOf: (id) => (id === chainId ? prover.findings : null),
+    findingsOf: (id) => (id === chainId ? { ...prover.findings, books: books.differing } : null),
     services: {},
-    notes: [selling, ...(x402?.notes ?? []), ...notes, ...checked.flatMap(({ problems }) => problems)],
-    run: ({ answered }) =>
-      Promise.all([payments, uncollected, prover, payouts, ...checks].map((part) => part?.run(answered))),
+    channelProblemOf: (id) => (id === chainId ? (sponsored?.watch.problem ?? null) : null),
+    get notes() {
+      const problems = checked.flatMap((one) => one.problems)
+      const unsponsored =
+        'sessions are not offered, and payers pay their own fees: payments.sponsor names no key'
+      const ofSessions = sponsored?.channelOffers.problems ?? [unsponsored]
+      return [selling, ...(x402?.notes ?? []), ...notes, ...problems, ...ofSessions]
+    },
+    run: ({ answered }) => Promise.all(running.map((part) => part?.run(answered))),
   }
 }
 
@@ -113,12 +139,13 @@ function openProver(
 function devSettings(config: Config, { reachable }: Program): PaymentSettings | null {
   const chain = reachable.find(({ devChain }) => devChain !== null)
   if (!chain) return null
-  const recipient = privateKeyToAddress(devPayeeKey(config))
+  const recipient = privateKeyToAddress(devKey(config, 'payee'))
   return {
     chainId: chain.chainId,
-    recipient: `0x${recipient.slice(2).toLowerCase()}`,
+    recipient: lowercased(recipient),
     currencies: devCurrencies,
     payouts: null,
+    sponsor: null,
     x402: null,
     rewards: null,
   }
@@ -136,9 +163,12 @@ function urlsOf(chainId: number, { reachable }: Program): readonly string[] {
   return urls.filter((url) => url.startsWith('http'))
 }
 
-const transportTo = (urls: readonly string[]) =>
+const isDev = (chainId: number, { reachable }: Program): boolean =>
+  reachable.some((chain) => chain.chainId === chainId && chain.devChain !== null)
+
+const transportTo = (urls: readonly string[], isDevChain: boolean) =>
   // What was sent may have arrived: the same transaction is not another payment.
   fallback(
-    urls.map((url) => http(url)),
+    urls.map((url) => (isDevChain ? channelTransport(new DevRpc(url)) : http(url))),
     { retryCount: 0 },
   )

@@ -44,7 +44,11 @@ export function openX402(settings: X402Settings, means: X402Means): X402Parts {
     ...{ origin: means.origin, chainId, asset, recipient, chain, facilitator, pending },
     ...{ token: offer.token, clock: means.clock },
   })
-  return { method, offer, notes: [`x402 payments for them go to ${recipient} on chain ${chainId}`] }
+  const notes = [
+    `x402 payments for them go to ${recipient} on chain ${chainId}`,
+    `refunds on chain ${chainId} stay queued: send them from your wallet, then run \`millrace payments settle\``,
+  ]
+  return { method, offer, notes }
 }
 
 function facilitatorOf(

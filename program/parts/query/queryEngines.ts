@@ -90,5 +90,7 @@ const postgresCatalog = ({ state }: ChainReads): Catalog =>
   bindViews(relationsOf('postgres'), viewSchemaOf(state.chainId))
 
 /** ClickHouse may hold rows of a batch that is not known to be whole yet; they are not shown. */
-const clickhouseCatalog = ({ state }: ChainReads): Catalog =>
-  bindViews(relationsOf('clickhouse'), viewSchemaOf(state.chainId), () => state.coverage('clickhouse'))
+const clickhouseCatalog = ({ state }: ChainReads): Catalog => {
+  state.demand.ask()
+  return bindViews(relationsOf('clickhouse'), viewSchemaOf(state.chainId), () => state.coverage('clickhouse'))
+}

@@ -25,7 +25,7 @@ export interface StatusOptions {
   /** Dev chains of this program's own. */
   readonly local: ReadonlySet<number>
   /** What an operator should know, such as open access. */
-  readonly notes: readonly string[]
+  readonly notes: () => readonly string[]
 }
 
 export function createStatusSource(options: StatusOptions): StatusSource {
@@ -53,7 +53,7 @@ export function createStatusSource(options: StatusOptions): StatusSource {
         })),
       ),
       webhooks: await webhookStatus(webhooks),
-      notes: [...notes, ...chains.flatMap((chain) => chain.notes)],
+      notes: [...notes(), ...chains.flatMap((chain) => chain.notes)],
     }),
   }
 }
@@ -95,6 +95,7 @@ function statusOf(
   return {
     chainId: state.chainId,
     kind: profile.kind,
+    role: chain.role,
     startBlock: state.startBlock,
     head: known(state.head),
     finalized: known(state.finalized),

@@ -18,14 +18,14 @@ interface Told {
 export function openStatusPart(
   { program, runtime, shutdown, notes: known }: Base,
   { alarms, parity, webhooks }: Told,
-  notes: readonly string[],
+  notes: () => readonly string[],
 ): Part<SystemServices> {
   const status = createStatusSource({
     chains: program.chains,
     postgres: program.engines.postgres,
     runtime,
     local: program.localIds,
-    notes: [...known, ...notes],
+    notes: () => [...known, ...notes()],
     parityOf: ({ state }) => parityStatusOf(parity.services.parity, state.chainId),
     alarms: alarms.watch,
     webhooks: webhooks.watch,

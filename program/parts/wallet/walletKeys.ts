@@ -1,15 +1,13 @@
 /** The wallet that settings mean, and the chains it pays on. */
-import { hash } from 'node:crypto'
-import { join } from 'node:path'
 import { http } from 'viem'
 import { type LocalAccount, privateKeyToAccount } from 'viem/accounts'
-import { readOrCreateSecret } from '#local/engines/secretFile.ts'
 import type { PayChain } from '#orchestrator/pay/payChain.ts'
 import type { WalletLimits } from '#rows/jobs/wallet.ts'
 import type { Config } from '../../config.ts'
 import type { Program } from '../../program.ts'
 import { readKeyFile } from '../../settings/keyFile.ts'
 import { limitsOf } from '../../settings/walletFile.ts'
+import { devKey } from '../devKey.ts'
 
 export interface WalletKeys {
   readonly account: LocalAccount
@@ -38,15 +36,11 @@ export function walletKeysOf(config: Config, reachable: Reachable): WalletKeys |
   const local = reachable.filter(({ devChain }) => devChain !== null)
   if (local.length === 0) return null
   return {
-    account: devWallet(config),
+    account: privateKeyToAccount(devKey(config, 'wallet')),
     chains: local.map(indexedChain),
     ...{ limits: limitsOf(), lowUnits: 0n },
   }
 }
-
-/** Made at the first start; it lies in DATA_DIR. The traffic of the dev chain gives it money. */
-export const devWallet = ({ dataDir }: Pick<Config, 'dataDir'>): LocalAccount =>
-  privateKeyToAccount(`0x${hash('sha256', readOrCreateSecret(join(dataDir, 'wallet.key')), 'hex')}`)
 
 const indexedChain = ({ chainId, devChain, config }: Reachable[number]): PayChain =>
   payChain(chainId, devChain ? [devChain.rpcUrl] : config.rpcUrls)

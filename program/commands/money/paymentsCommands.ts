@@ -1,6 +1,6 @@
 /** `millrace payments` and its commands, as the command line declares them. */
 import { defineCommand } from 'citty'
-import type { CommandMaker } from './catalogCommands.ts'
+import type { CommandMaker } from '../operator/catalogCommands.ts'
 
 const json = { type: 'boolean', description: 'The report as JSON.' } as const
 
@@ -41,6 +41,20 @@ export const paymentsCommand = (command: CommandMaker) =>
         run: command(async ({ config, runtime, log }, args) => {
           const { queueRefunds } = await import('./refunds.ts')
           await queueRefunds(config, { id: args['payment'], all: args['all'] === true }, runtime, log)
+        }),
+      }),
+      settle: defineCommand({
+        meta: {
+          name: 'settle',
+          description: 'Take a transfer for a payout: yours on the chain of x402, or one lost in a restore.',
+        },
+        args: {
+          payout: { type: 'positional', required: true, description: 'Its id, as `refunds` tells it.' },
+          transaction: { type: 'positional', required: true, description: 'Hash of the transfer.' },
+        },
+        run: command(async ({ config, runtime, log }, args) => {
+          const { settleRefund } = await import('./refunds.ts')
+          await settleRefund(config, { id: args['payout'], txHash: args['transaction'] }, runtime, log)
         }),
       }),
       pause: defineCommand({

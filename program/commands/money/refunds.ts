@@ -1,13 +1,20 @@
-/** `millrace payments refunds|refund|pause|resume`: what is owed to payers, and the way it goes back. */
+/**
+ * `millrace payments refunds|refund|settle|pause|resume`: what is owed to payers, and the way it
+ * goes back.
+ */
+import { http } from 'viem'
 import { SettingError } from '#errors.ts'
+import { askOf } from '#payments/chain/lookFor.ts'
+import { settleByHand } from '#payments/payouts/paidElsewhere.ts'
 import { appDatabase } from '#rows/database.ts'
 import { type Liability, listLiabilities, queueRefund } from '#rows/payments/liabilities.ts'
 import { pause, resume } from '#rows/payments/pauses.ts'
-import { listPayouts } from '#rows/payments/payouts.ts'
+import { findPayoutById, listPayouts } from '#rows/payments/payouts.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Config } from '../../config.ts'
 import { withDatabases } from '../../stores.ts'
+import { findDevChain } from '../operator/devchain.ts'
 
 /** Shown, or queued, at once. */
 const ROWS_MAX = 10_000
@@ -67,6 +74,41 @@ export async function queueRefunds(
     return count
   })
   process.stdout.write(`${queued} refunds queued: a running program sends them\n`)
+}
+
+/**
+ * Takes a transfer for a payout: the operator's own on the chain of x402, or one that the database lost.
+ * @throws SettingError that says why not
+ */
+export async function settleRefund(
+  config: Config,
+  asked: { readonly id: unknown; readonly txHash: unknown },
+  runtime: Runtime,
+  log: Logger,
+): Promise<void> {
+  const { id, txHash } = asked
+  if (typeof id !== 'string') throw new SettingError('payout', 'name one, as `refunds` tells it')
+  if (typeof txHash !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(txHash))
+    throw new SettingError('transaction', 'expected 0x and 64 hexadecimal digits')
+  const problem = await withDatabases(config, runtime, log, async ({ postgres }) => {
+    const app = appDatabase(postgres)
+    const payout = await findPayoutById(app, id)
+    if (!payout) throw new SettingError('payout', `there is no ${id}`)
+    const { chainId } = payout
+    const nodes = (await urlsOf(config, chainId)).map((url) => askOf(http(url)))
+    return settleByHand(app, nodes, { id, txHash: txHash.toLowerCase(), chainId })
+  })
+  if (problem !== null) throw new SettingError('transaction', problem)
+  process.stdout.write(`${id} is paid by ${txHash}\n`)
+}
+
+/** Nodes of a chain that payouts are owed on. @throws SettingError where none is known */
+async function urlsOf(config: Config, chainId: number): Promise<readonly string[]> {
+  const x402 = config.access.payments?.x402
+  if (x402?.chainId === chainId) return [x402.rpcUrl]
+  const chain = config.chains.find((one) => one.chainId === chainId || one.chainId === null)
+  const urls = chain?.rpcUrls.filter((url) => url.startsWith('http')) ?? []
+  return urls.length > 0 ? urls : [(await findDevChain(config)).rpcUrl]
 }
 
 const owedIds = (owed: readonly Liability[]): readonly string[] =>

@@ -1,9 +1,10 @@
 /** `millrace payments`: what was paid, and whether every unit of it is accounted for. */
-import { type AuditReport, auditBooks } from '#payments/books/audit.ts'
+import { type AuditedChain, type AuditReport, auditBooks } from '#payments/books/audit.ts'
 import { appDatabase } from '#rows/database.ts'
 import { listPayments } from '#rows/payments/payments.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import { listChainIds } from '#store/maintain/heldChains.ts'
+import type { Postgres } from '#store/postgres.ts'
 import { schemaOf } from '#store/sql.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Config } from '../../config.ts'
@@ -22,8 +23,17 @@ export async function printPayments(
     listPayments(appDatabase(postgres), SHOWN),
   )
   const told = payments.map(
-    ({ id, state, scope, payer, currency, amount, txHash, isAnswered, settledAt }) => ({
-      ...{ id, state, scope, payer, currency, amount: `${amount}`, txHash, isAnswered },
+    ({ id, state, scope, payer, currency, amount, txHash, isAnswered, isReversed, settledAt }) => ({
+      ...{
+        id,
+        state: isReversed ? 'reversed' : state,
+        scope,
+        payer,
+        currency,
+        amount: `${amount}`,
+        txHash,
+        isAnswered,
+      },
       settledAt: settledAt?.toISOString() ?? null,
     }),
   )
@@ -31,9 +41,15 @@ export async function printPayments(
   else
     for (const { settledAt, state, amount, currency, payer, scope } of told)
       process.stdout.write(
-        `${settledAt ?? '-'.padEnd(24)}  ${state.padEnd(7)}  ${amount} of ${currency}  ${payer}  ${scope}\n`,
+        `${settledAt ?? '-'.padEnd(24)}  ${state.padEnd(8)}  ${amount} of ${currency}  ${payer}  ${scope}\n`,
       )
 }
+
+/** All that are indexed here. */
+export const auditedChains = async (postgres: Postgres): Promise<readonly AuditedChain[]> =>
+  (await listChainIds(postgres)).map((chainId) => ({
+    ...{ chainId, schema: schemaOf(chainId), reads: postgres.reads },
+  }))
 
 /**
  * Compares books, payments and the indexed transfers to the payee. False where they differ by a
@@ -45,19 +61,17 @@ export async function auditPayments(
   runtime: Runtime,
   log: Logger,
 ): Promise<boolean> {
-  const report = await withDatabases(config, runtime, log, async ({ postgres }) => {
-    const chains = await listChainIds(postgres)
-    const audited = chains.map((chainId) => ({ chainId, schema: schemaOf(chainId), reads: postgres.reads }))
-    return auditBooks(appDatabase(postgres), audited)
-  })
+  const report = await withDatabases(config, runtime, log, async ({ postgres }) =>
+    auditBooks(appDatabase(postgres), await auditedChains(postgres)),
+  )
   const text = json
     ? JSON.stringify(report, (_, value) => (typeof value === 'bigint' ? `${value}` : value))
     : null
-  process.stdout.write(text === null ? linesOf(report).join('') : `${text}\n`)
+  process.stdout.write(text === null ? auditLines(report).join('') : `${text}\n`)
   return report.isRight
 }
 
-const linesOf = ({
+export const auditLines = ({
   isRight,
   revenue,
   received,

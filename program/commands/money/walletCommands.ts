@@ -1,6 +1,6 @@
 /** `millrace wallet` and its commands, as the command line declares them. */
 import { defineCommand } from 'citty'
-import type { CommandMaker } from './catalogCommands.ts'
+import type { CommandMaker } from '../operator/catalogCommands.ts'
 
 const json = { type: 'boolean', description: 'The report as JSON.' } as const
 

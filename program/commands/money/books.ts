@@ -1,0 +1,63 @@
+/** `millrace books`: the operator's proof, and his accounts. */
+import { type BooksReport, checkBooks } from '#payments/books/checkBooks.ts'
+import { daysWithMoney, readMoneyOf } from '#rows/books/moneyByDay.ts'
+import { appDatabase } from '#rows/database.ts'
+import type { Runtime } from '#runtime/runtime.ts'
+import type { Logger } from '#telemetry.ts'
+import type { Config } from '../../config.ts'
+import { withDatabases } from '../../stores.ts'
+import { auditedChains, auditLines } from './payments.ts'
+
+/** False where a single unit is not accounted for. */
+export async function printBooks(
+  config: Config,
+  json: boolean,
+  runtime: Runtime,
+  log: Logger,
+): Promise<boolean> {
+  const report = await withDatabases(config, runtime, log, async ({ postgres }) =>
+    checkBooks(appDatabase(postgres), await auditedChains(postgres)),
+  )
+  const text = json
+    ? `${JSON.stringify(report, (_, value) => (typeof value === 'bigint' ? `${value}` : value))}\n`
+    : linesOf(report).join('')
+  process.stdout.write(text)
+  return report.isRight
+}
+
+const linesOf = (report: BooksReport): readonly string[] => [
+  ...report.differences.map(
+    ({ transactionId, account, currency, expected, ledger }) =>
+      `${transactionId}  ${account}  ${ledger ?? 'nothing'} of ${currency}, but its rows say ${expected ?? 'nothing'}\n`,
+  ),
+  ...report.unbooked.map(
+    ({ id, amount, currency, to }) => `${id}: ${amount} of ${currency} left to ${to}, and no books have it\n`,
+  ),
+  ...report.missent.map(({ id, problem }) => `${id}: ${problem}\n`),
+  ...report.paidUnknown.map(
+    ({ id, txHash }) =>
+      `${id} is owed by its row, but paid by ${txHash}: \`millrace payments settle ${id} ${txHash}\`\n`,
+  ),
+  ...report.left.flatMap(({ account, currency, count, amount, first }) => [
+    `${account} sent ${amount} of ${currency} in ${count} transfers that no row names\n`,
+    ...first.map(({ txHash, to, amount: one }) => `  ${txHash}  ${one} to ${to}\n`),
+  ]),
+  report.open === 0 ? '' : `${report.open} of what was sent is in no final block of an indexed chain\n`,
+  ...auditLines({ ...report.payments, isRight: report.isRight }),
+]
+
+/** CSV, a line for each day, kind, service, payer and currency. */
+export async function exportBooks(config: Config, runtime: Runtime, log: Logger): Promise<void> {
+  await withDatabases(config, runtime, log, async ({ postgres }) => {
+    const app = appDatabase(postgres)
+    process.stdout.write('day,kind,service,payer,chain_id,currency,amount,count\n')
+    const days = await daysWithMoney(app)
+    for (let day = days?.first; days && day && day <= days.last; day = dayAfter(day))
+      for (const { kind, service, payer, chainId, currency, amount, count } of await readMoneyOf(app, day))
+        process.stdout.write(`${[day, kind, service, payer, chainId, currency, amount, count].join(',')}\n`)
+  })
+}
+
+const DAY_MS = 24 * 3_600_000
+const dayAfter = (day: string): string =>
+  new Date(Date.parse(`${day}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10)

@@ -1,0 +1,20 @@
+/** Receipts of jobs: signed by a key of the installation, proved by the chains that are indexed here. */
+import { ReceiptKeys } from '#orchestrator/receipt/ReceiptKeys.ts'
+import { Receipts, type ReceiptsOptions } from '#orchestrator/receipt/Receipts.ts'
+import type { ReceiptServices } from '#orchestrator/rest/jobs/receipt.ts'
+import { appDatabase } from '#rows/database.ts'
+import { TransferProofs } from '#store/proofs/TransferProofs.ts'
+import type { Base, Part } from '../part.ts'
+
+export async function openReceiptsPart({ program, secrets, chains }: Base): Promise<Part<ReceiptServices>> {
+  const proofs = new TransferProofs()
+  const keys: ReceiptKeys = new ReceiptKeys(await secrets.follow('receipts', (found) => keys.use(found)))
+  const proofOf: ReceiptsOptions['proofOf'] = async (chainId, transfer) => {
+    const chain = chains.get(chainId)
+    if (!chain) return null
+    const { schema } = chain.state
+    return proofs.of({ chainId, schema, reads: chain.postgres.reads }, transfer)
+  }
+  const app = appDatabase({ pool: program.engines.postgres.reads })
+  return { services: { receipts: new Receipts({ app, keys, proofOf }) }, close: () => proofs.close() }
+}
