@@ -191,7 +191,7 @@ describe('numbers', () => {
     expect(api).toContain(` ${analytics} analytics tables `)
     expect(api).toContain(`[${new Set(activities.map(({ type }) => type)).size} types]`)
     const named = [...tools, ...chainTools].map(({ name }) => name)
-    expect([named.length, api.includes('| Seven tools for agents (MCP)')]).toEqual([7, true])
+    expect([named.length, api.includes('| Eleven tools for agents (MCP)')]).toEqual([11, true])
     const services = read('docs/services.md')
     expect(named.filter((name) => !services.includes(`\`${name}\``))).toEqual([])
     const listed = cells(services).flatMap((cell) => cell.match(/^`(demo-[\w-]+)`$/)?.[1] ?? [])

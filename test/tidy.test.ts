@@ -286,6 +286,11 @@ test('no function of a test, nor a `describe`, is longer than 150 lines', () => 
   expect(long).toEqual([])
 })
 
+test('no function of the product is longer than 70 lines', () => {
+  const long = sources.flatMap((file) => longFunctions(read(file), 70).map((line) => `${file}:${line}`))
+  expect(long).toEqual([])
+})
+
 function isAllowed(file: string, target: string): boolean {
   if (isLeaf(target)) return true
   const within = (folder: string) => (path: string) => path.startsWith(`${folder}/`)

@@ -12,15 +12,16 @@ if (folder !== undefined) process.env['TMPDIR'] ??= folder
 export const notTests = ['node_modules/**', '.millrace/**']
 
 /**
- * One Postgres and one ClickHouse engine serve the whole run (test/support/globalSetup.ts); two
- * forks because the reference machine has two cores. Limits are for what never comes, on a machine
+ * One Postgres and one ClickHouse engine serve the whole run (test/support/globalSetup.ts);
+ * three forks on the two cores of the reference machine, since suites wait for processes and chains
+ * as much as they compute. Limits are for what never comes, on a machine
  * several times slower than ours: a test that passes waits for none of them.
  */
 export const shared = {
   globalSetup: [join(import.meta.dirname, 'support/globalSetup.ts')],
   setupFiles: [join(import.meta.dirname, 'support/seed.ts')],
   pool: 'forks' as const,
-  maxWorkers: 2,
+  maxWorkers: 3,
   testTimeout: 600_000,
   hookTimeout: 600_000,
   expect: { poll: { timeout: 120_000, interval: 50 } },

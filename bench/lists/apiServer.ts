@@ -136,6 +136,7 @@ function openPayments(postgres: Postgres, clock: Clock): Payments {
   }))
   const [{ address: currency } = { address: '0x' as const }] = currencies
   const charges = new TempoCharges({
+    sponsoring: null,
     ...{ realm, keys: [randomBytes(32)], chainId: 4217, recipient: `0x${'ee'.repeat(20)}`, currency },
     ...{ currencies: () => currencies, transport: http('http://127.0.0.1:9') },
   })

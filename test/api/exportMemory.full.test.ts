@@ -55,6 +55,7 @@ const watched = (engine: UserQueryEngine, held: number[]): UserQueryEngine => ({
   engine: engine.engine,
   run: (request) => engine.run(request),
   explain: (request) => engine.explain(request),
+  assertReady: (request) => engine.assertReady(request),
   close: () => engine.close(),
   stream: async function* (request): AsyncGenerator<ResultEvent> {
     let rows = 0

@@ -172,6 +172,7 @@ describe('SQL that fails', () => {
           throw error
         },
         explain: (request) => engine.explain(request),
+        assertReady: (request) => engine.assertReady(request),
         close: () => engine.close(),
       }),
     })

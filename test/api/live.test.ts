@@ -40,7 +40,7 @@ beforeAll(async () => {
       run: (request) => run(engine, request),
       stream: (request) => engine.stream(request),
       explain: (request) => engine.explain(request),
-      close: () => engine.close(),
+      ...{ assertReady: (request) => engine.assertReady(request), close: () => engine.close() },
     }),
   })
   await api.append(batches.slice(0, tip + 1))

@@ -36,6 +36,7 @@ beforeAll(async () => {
       },
       stream: (request) => engine.stream(request),
       explain: (request) => engine.explain(request),
+      assertReady: (request) => engine.assertReady(request),
       close: () => engine.close(),
     }),
   })

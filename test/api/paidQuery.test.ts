@@ -35,7 +35,7 @@ beforeAll(async () => {
   const settings: AccessSettings = {
     ...fileDefaults,
     ...{ mode: 'guarded', isOpenToAll: false, reason: '', publicUrl: null, corsOrigins: null },
-    quotas: { ...fileDefaults.quotas, address: 1 },
+    quotas: { ...fileDefaults.quotas, address: 0 },
   }
   const access = new ServiceAccess({ settings, credentials, quotas, defaults, payments, clock })
   api = await openChainApi({
@@ -45,6 +45,10 @@ beforeAll(async () => {
       run: (request) => engine.run(request),
       stream: (request) => engine.stream(request),
       close: () => engine.close(),
+      assertReady: (request) => {
+        if (fails) throw fails
+        return engine.assertReady(request)
+      },
       explain: (request) => {
         explained++
         if (fails) throw fails
@@ -56,8 +60,6 @@ beforeAll(async () => {
   await api.finalize(122)
   await api.store.postgres.pool.query('ANALYZE')
   token = (await makeKey({ scopes: ['indexer:query'] })).token
-  // The quota of the address.
-  await ask('SELECT 1 AS one')
 })
 afterAll(() => api?.close())
 
@@ -119,6 +121,19 @@ describe('a query beyond the quota', () => {
       expect([answer.status, answer.headers.has('www-authenticate')]).toEqual([status, false])
     }
     fails = null
+  })
+
+  test('is not sold at the price it was told either, once it could not run', async () => {
+    const sql = 'SELECT num FROM blocks WHERE num = 8'
+    expect((await ask(sql)).status).toBe(402)
+    fails = new StoreUnreachableError('DATABASE_URL', 'away')
+    const answer = await ask(sql)
+    expect([answer.status, answer.headers.has('www-authenticate')]).toEqual([502, false])
+    fails = null
+    const url = `${api.server.origin}/v1/indexer/query?sql=${encodeURIComponent(sql)}`
+    for (const wrong of ['&timeout_ms=200000', '&limit=50000', '&engine=clickhouse'])
+      expect((await fetch(url + wrong)).status, wrong).not.toBe(402)
+    expect((await ask(sql)).status).toBe(402)
   })
 
   test('is priced so often a minute for one address, and no more', async () => {

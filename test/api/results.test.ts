@@ -316,6 +316,7 @@ const failingAfter =
     engine: engine.engine,
     run: (request) => engine.run(request),
     explain: (request) => engine.explain(request),
+    assertReady: (request) => engine.assertReady(request),
     close: () => engine.close(),
     stream: async function* (): AsyncGenerator<ResultEvent> {
       const head = { engine: engine.engine, columns: ['x'], columnTypes: ['text' as const], relations: [] }

@@ -56,6 +56,7 @@ const unshown = new Set([
   'GET /v1/jobs/{jobId}: no value of a path parameter was found',
   'GET /v1/jobs/{jobId}/events: no value of a path parameter was found',
   'GET /v1/jobs/{jobId}/feedback: no value of a path parameter was found',
+  'GET /v1/jobs/{jobId}/receipt: no value of a path parameter was found',
   // A young chain has few of them.
   'GET /v1/addresses/{address}/activities: the list has one page only',
   'GET /v1/exchange/pairs: the list has one page only',

@@ -81,10 +81,13 @@ export async function runBlackbox(origin: string, options: BlackboxOptions = {})
 }
 
 /** Those who ask have to prove an account of a payer: the protocol's own answer, and no envelope. */
-const asksForProof = ({ method, path }: Operation): boolean => path === '/v1/jobs' && method !== 'POST'
+const asksForProof = ({ method, path }: Operation): boolean =>
+  (path === '/v1/jobs' && method !== 'POST') || path === '/v1/jobs/{jobId}/cancel'
+
+const NO_JOB = '0d9c2f6e-0000-4000-8000-000000000000'
 
 async function checkChallenge(trial: Trial, { title, method, path }: Operation): Promise<void> {
-  const { status, headers } = await send(trial.deployment, path, { method })
+  const { status, headers } = await send(trial.deployment, path.replace('{jobId}', NO_JOB), { method })
   trial.expect(status === 402, `${title} answers ${status}`)
   trial.expect(/^Payment /.test(headers.get('www-authenticate') ?? ''), `${title} says not how to pay`)
   trial.expect(headers.get('cache-control') === 'no-store', `${title} may be kept`)

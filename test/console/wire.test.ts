@@ -8,7 +8,7 @@ import type * as shown from '#console/model/services.ts'
 import type { IndexerSchema, StatusReport } from '#console/model/wire.ts'
 import { type Report, renderReport } from '#console/terminal/terminal.ts'
 import type { Static } from '#http/schema.ts'
-import type { descriptionSchema } from '#orchestrator/catalog/description.ts'
+import type { descriptionSchema } from '#orchestrator/catalog/description/description.ts'
 import type { Quote } from '#orchestrator/quote/quoteResult.ts'
 import type { searchResultSchema } from '#orchestrator/search/searchResult.ts'
 

@@ -17,6 +17,7 @@ import { readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedCalls } from '../store/support/followers.ts'
 import { openDemo } from './support/demo.ts'
+import { unrewarded } from './support/unrewarded.ts'
 
 const recording = 'tempo-dev-2k'
 
@@ -38,6 +39,7 @@ describe('chain data for agents', () => {
     const services = {
       ...api.services,
       ...demo.services,
+      reviews: unrewarded(demo.catalog.app),
       publicOrigin: null,
       version: '1.2.3',
       chainTools,

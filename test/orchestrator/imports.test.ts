@@ -3,7 +3,7 @@
 import { createServer } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Egress } from '#egress/egress.ts'
-import { describeService } from '#orchestrator/catalog/describe.ts'
+import { describeService } from '#orchestrator/catalog/description/describe.ts'
 import { importCatalog } from '#orchestrator/importCatalog.ts'
 import { removeEntries } from '#rows/catalog/catalogEntries.ts'
 import { findServices, listServices } from '#rows/catalog/catalogReads.ts'

@@ -57,14 +57,20 @@ describe.each(agents)('an agent of $revision', ({ revision, connect }) => {
       'search_services',
       'describe_service',
       'quote_plan',
+      'create_job',
+      'get_job',
+      'create_job_review',
+      'get_job_review',
       'send_product_feedback',
     ])
     for (const { name, annotations, outputSchema } of tools) {
-      const readOnlyHint = name !== 'send_product_feedback'
-      expect(annotations).toMatchObject({ readOnlyHint, destructiveHint: false })
+      const readOnlyHint = !['create_job', 'create_job_review', 'send_product_feedback'].includes(name)
+      const destructiveHint = name === 'create_job'
+      const idempotentHint = name !== 'send_product_feedback'
+      expect(annotations).toMatchObject({ readOnlyHint, idempotentHint, destructiveHint })
       expect(outputSchema?.['type']).toBe('object')
     }
-    expect(tools[0]?.inputSchema.required).toEqual(['query', 'limit', 'resolution'])
+    expect(tools[0]?.inputSchema.required).toEqual(['query'])
     expect(tools[2]?.inputSchema.required).toEqual(['plan'])
     expect(agent.instructions()).toMatch(/never exceed the user's budget/i)
   })
@@ -109,6 +115,22 @@ describe.each(agents)('an agent of $revision', ({ revision, connect }) => {
       totalNetAmount: '0.0631',
       nodes: [{ nodeId: 'place', source: 'live' }, {}, {}, {}, {}],
     })
+  })
+
+  it('may leave out what has a default, and give arguments by the names of answers', async () => {
+    const query = 'how long is the day'
+    const asDefault = await call('search_services', { query, limit: 8, resolution: 'static' })
+    expect(await call('search_services', { query })).toEqual(asDefault)
+    const byAnswer = await call('describe_service', { serviceId: 'demo-sun' })
+    expect(byAnswer).toEqual(await call('describe_service', { service_id: 'demo-sun' }))
+    const both = await failure('describe_service', { serviceId: 'demo-sun', service_id: 'demo-sun' })
+    expect(both.error.details).toMatchObject([{ path: ['arguments', 'serviceId'] }])
+  })
+
+  it('is told that a plan goes into its member', async () => {
+    const { error } = await failure('quote_plan', { nodes: [] })
+    expect(error).toMatchObject({ code: 'body_invalid', details: [{ path: ['arguments', 'plan'] }] })
+    expect(error.message).toContain('{"plan": {"nodes": [...]}}')
   })
 
   it('is told what to do about what failed', async () => {

@@ -4,7 +4,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Egress } from '#egress/egress.ts'
-import { describeService } from '#orchestrator/catalog/describe.ts'
+import { describeService } from '#orchestrator/catalog/description/describe.ts'
 import { startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
 import { sellers } from '#orchestrator/demo/sellers/index.ts'
 import { search } from '#orchestrator/search/search.ts'

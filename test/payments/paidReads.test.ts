@@ -4,8 +4,6 @@ import { randomBytes } from 'node:crypto'
 import { Credential } from 'mppx'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DevRpc } from '#local/devchain/devRpc.ts'
-import type { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
-import type { PaymentMethod } from '#payments/methods/PaymentMethod.ts'
 import { requestDigest } from '#payments/requestDigest.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
 import {
@@ -19,6 +17,7 @@ import { openSecrets } from '#rows/secrets.ts'
 import { createLogger } from '#telemetry.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { startTestDevChain } from '../support/devchain.ts'
+import { deaf } from './support/deaf.ts'
 import {
   ALPHA_USD,
   accountOf,
@@ -259,27 +258,16 @@ describe('one credential', () => {
 })
 
 describe('an outcome that is not known', () => {
-  /** Told as unknown so often, though the chain has it. */
-  const deaf = (times: number) => (charges: TempoCharges) => {
-    let left = times
-    const heard = <Result>(asked: Promise<Result>) => asked.then((found) => (left-- > 0 ? unknown : found))
-    const method: PaymentMethod = {
-      name: charges.name,
-      offersOf: charges.offersOf.bind(charges),
-      challenge: charges.challenge.bind(charges),
-      presentedIn: charges.presentedIn.bind(charges),
-      identityOf: charges.identityOf,
-      check: charges.check.bind(charges),
-      send: (...asked) => heard(charges.send(...asked)),
-      outcome: (...asked) => heard(charges.outcome(...asked)),
-      receiptHeaders: charges.receiptHeaders,
-    }
-    return [method]
-  }
-  const unknown = { kind: 'unknown' } as const
   const openDeaf = async (times: number) => {
     await shop.close()
-    shop = await openShop({ app, rpcUrl: chain.rpcUrl, chainId, recipient, key, methods: deaf(times) })
+    shop = await openShop({
+      app,
+      rpcUrl: chain.rpcUrl,
+      chainId,
+      recipient,
+      key,
+      methods: (charges) => [deaf(charges, times)],
+    })
   }
 
   test('is no new challenge, and the same credential opens the answer (PAY-05)', async () => {

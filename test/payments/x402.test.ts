@@ -4,19 +4,11 @@
 
 import { decodePaymentResponseHeader, decodePaymentSignatureHeader } from '@x402/core/http'
 import type { PaymentPayload } from '@x402/core/types'
-import { http } from 'viem'
-import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Facilitator } from '#payments/methods/x402/Facilitator.ts'
-import { LocalFacilitator } from '#payments/methods/x402/LocalFacilitator.ts'
-import { pendingSettlements } from '#payments/methods/x402/pendingSettlements.ts'
-import { TokenChain } from '#payments/methods/x402/TokenChain.ts'
-import { X402Exact } from '#payments/methods/x402/X402Exact.ts'
-import { X402Offer } from '#payments/methods/x402/X402Offer.ts'
-import { feesLeft, inTurnOf } from '#rows/payments/fees.ts'
+import { feesLeft } from '#rows/payments/fees.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
 import { listPayments } from '#rows/payments/payments.ts'
-import { systemRuntime } from '#runtime/runtime.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { startOddFacilitator } from './support/oddFacilitator.ts'
 import {
@@ -29,9 +21,9 @@ import {
   x402Payer,
 } from './support/secondChain.ts'
 import { accountOf, openShop, PRICE, type Shop } from './support/shop.ts'
+import { feeAccount, localFacilitator, x402Method } from './support/x402Method.ts'
 
 const { app } = await openAppStore()
-const { clock } = systemRuntime()
 let chain: SecondChain
 let key: `0x${string}`
 let shop: Shop
@@ -49,31 +41,12 @@ beforeEach(async () => {
 })
 
 const FEES = 10n ** 17n
-const account = (perDay = FEES) => ({
-  ...{ chainId: SECOND_CHAIN, address: lower(privateKeyToAddress(key)), perDay },
-})
-const facilitator = (perDay = FEES) =>
-  new LocalFacilitator({
-    ...{ chainId: SECOND_CHAIN, key, transport: http(chain.rpcUrl) },
-    fees: {
-      inTurn: (work) => inTurnOf(app, account(perDay), work),
-      left: () => feesLeft(app, account(perDay)),
-    },
-    pending: pendingSettlements(app),
-  })
+const facilitator = (perDay = FEES) => localFacilitator({ app, rpcUrl: chain.rpcUrl, key, perDay })
 
 /** A server that sells by x402 beside charges. */
 async function open(by: Facilitator = facilitator(), payee = recipient): Promise<Shop> {
   const { rpcUrl } = chain
-  const asset = DOLLAR
-  const tokens = new TokenChain({ chainId: SECOND_CHAIN, asset, transport: http(rpcUrl) })
-  const offer = new X402Offer({ chainId: SECOND_CHAIN, chain: tokens, facilitator: by })
-  await offer.check()
-  expect(offer.problems).toEqual([])
-  const x402 = new X402Exact({
-    ...{ origin: 'https://shop.example', chainId: SECOND_CHAIN, asset, recipient: payee },
-    ...{ token: offer.token, chain: tokens, facilitator: by, pending: pendingSettlements(app), clock },
-  })
+  const x402 = await x402Method({ app, rpcUrl, facilitator: by, recipient: payee })
   return openShop({
     ...{ app, rpcUrl, chainId: SECOND_CHAIN, recipient: payee },
     methods: (charges) => [charges, x402],
@@ -235,7 +208,7 @@ describe('fees', () => {
     expect(await received()).toBe(8n * PRICE)
   })
 
-  const spentToday = async () => FEES - (await feesLeft(app, account()))
+  const spentToday = async () => FEES - (await feesLeft(app, feeAccount(key, FEES)))
 })
 
 const reconciled = async () => {

@@ -54,7 +54,11 @@ async function nodeOf(name: string, chainId = CHAIN_ID, answers = true) {
   return { url: node.url, genesis: chain.blocks[0]?.hash ?? hash('0x') }
 }
 
-async function reach(rpcUrls: readonly string[], chainId: number | null = null, startBlock = 0) {
+async function reach(
+  rpcUrls: readonly string[],
+  chainId: number | null = null,
+  startBlock: number | null = null,
+) {
   const config = {
     ...{ chainId, rpcUrls, relayUrls: [], rpcMethods: [], startBlock, finalityDepth: 8, contracts: [] },
     checks: 'links' as const,
@@ -129,4 +133,26 @@ test.each([
   const identified = identifyChain(chain, postgres, hurried)
   await expect(identified).rejects.toMatchObject({ code: 'setting_invalid', setting })
   await expect(identified).rejects.toThrow('is 1000, but the newest block of chain 22 is 39')
+})
+
+test.each([
+  [null, 0],
+  [0, 0],
+] as const)(
+  'of a chain that is held from block 0 on, a start block %s begins at %i',
+  async (asked, begins) => {
+    const { url, genesis } = await nodeOf('true', 23)
+    await hold(23, genesis)
+    const { startBlock } = await identifyChain(await reach([url], null, asked), postgres, hurried)
+    expect(startBlock).toBe(begins)
+  },
+)
+
+test('a start block above the one that is held ends the start, and names both', async () => {
+  const { url, genesis } = await nodeOf('true', 24)
+  await hold(24, genesis)
+  const identified = identifyChain(await reach([url], 24, 7), postgres, hurried)
+  await expect(identified).rejects.toThrow(
+    'CONFIG, startBlock of chain 24: is 7, but chain 24 is held from block 0 on',
+  )
 })

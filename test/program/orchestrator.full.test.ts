@@ -52,7 +52,7 @@ test('a list goes in, is shown and goes out beside the program; bad entries are 
   expect(await run('show', 'nobody')).toMatchObject({ code: 1, stderr: expect.stringContaining('nobody') })
   expect(await run('verify', 'zebra-shop')).toMatchObject({
     code: 1,
-    stdout: expect.stringContaining('failing    zebra-shop GET /things'),
+    stdout: expect.stringContaining('zebra-shop GET /things  cannot be reached'),
   })
   // The program may have looked too.
   expect((await get(`${program.origin}/v1/services/zebra-shop`)).body).toMatchObject({

@@ -1,8 +1,10 @@
 // Goal: a stranger finds services, has a plan priced, pays, gets its results, reviews it and is rewarded.
 // Method: the program as it starts with no more than a margin set, on its dev chain with the shipped
-// sellers; the payer is the payment library's client, and the chain's own index tells what was moved.
+// sellers; the payer is the payment library's client, over HTTP and over the agents' protocol in either
+// revision, and the chain's own index tells what was moved.
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Mppx, tempo as payByTempo } from 'mppx/client'
@@ -10,7 +12,10 @@ import { createClient, http } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { tempo } from 'viem/chains'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { itemsOf, membersOf } from '#orchestrator/catalog/members.ts'
+import { completePlan } from '#orchestrator/plan/plan.ts'
 import { demoPlan } from '../orchestrator/jobs/support/demoPlan.ts'
+import { agents } from '../orchestrator/support/mcpClients.ts'
 import { blockIndexed, freshDataDir, type RunningMillrace, startMillrace } from './support/millrace.ts'
 
 const dataDir = freshDataDir()
@@ -47,7 +52,21 @@ async function stranger() {
   await millrace('devchain', 'fund', account.address)
   const client = createClient({ account, chain: { ...tempo, id: chainId }, transport: http(rpcUrl) })
   const methods = [payByTempo({ account, getClient: () => client })]
-  return { address: account.address.toLowerCase(), pay: Mppx.create({ polyfill: false, methods }).fetch }
+  return {
+    ...{ account, chain: { rpcUrl, chainId }, address: account.address.toLowerCase() },
+    pay: Mppx.create({ polyfill: false, methods }).fetch,
+  }
+}
+
+/** The index of the same program has the reward, to the payer and in its amount. */
+async function rewardIndexed(address: string, amount: unknown, transactionHash: unknown) {
+  const transfers = async () => (await read(`/v1/transfers?recipient=${address}&limit=50`)).body.data
+  const units = `${Math.round(Number(amount) * 1e6)}`
+  await expect
+    .poll(transfers)
+    .toContainEqual(
+      expect.objectContaining({ transactionHash, sourceToken: expect.objectContaining({ amount: units }) }),
+    )
 }
 
 test('from a question to a reward', async () => {
@@ -79,15 +98,112 @@ test('from a question to a reward', async () => {
   await expect.poll(async () => (await rewardOf()).status).toBe('paid')
   const { amount, transactionHash } = await rewardOf()
 
-  // The index of the same program has the reward, to the payer and in its amount.
-  const transfers = async () => (await read(`/v1/transfers?recipient=${address}&limit=50`)).body.data
-  const units = `${Math.round(Number(amount) * 1e6)}`
-  await expect
-    .poll(transfers)
-    .toContainEqual(
-      expect.objectContaining({ transactionHash, sourceToken: expect.objectContaining({ amount: units }) }),
-    )
+  await rewardIndexed(address, amount, transactionHash)
   await expect
     .poll(async () => JSON.parse(await millrace('payments', 'audit', '--json')))
     .toMatchObject({ isRight: true, unbalanced: [], differing: [] })
+})
+
+test('a receipt is proved by a command that asks nobody, and a changed one is not', async () => {
+  const { pay } = await stranger()
+  const made = await post('/v1/jobs', { idempotencyKey: randomUUID(), plan: demoPlan }, pay)
+  const path = `/v1/jobs/${made.body.jobId}/receipt`
+  // Its block becomes final as others are mined.
+  const proved = async () => (await read(path)).body.transfer ?? null
+  await expect.poll(proved, { interval: 500 }).not.toBeNull()
+  const text = await (await fetch(program.origin + path)).text()
+  const [key] = (await read('/v1/receipt-keys')).body.keys
+  const prove = async (receipt: string, ...args: string[]) => {
+    const file = join(dataDir.path, 'receipt.json')
+    writeFileSync(file, receipt)
+    const told = millrace('prove', 'receipt', file, '--json', ...args)
+    const ended = await told.then((stdout) => ({ code: 0, stdout })).catch((error: unknown) => Object(error))
+    return { code: ended.code, ...JSON.parse(ended.stdout) }
+  }
+  expect(await prove(text, '--key', key.x)).toEqual({
+    ...{ code: 0, holds: true, jobId: made.body.jobId, key: key.kid, problems: [] },
+  })
+  expect(await prove(text.replace(/"amount":"\d/, '"amount":"9'), '--key', key.x)).toMatchObject({
+    ...{ code: 1, holds: false },
+    problems: expect.arrayContaining([expect.objectContaining({ part: 'nodes' })]),
+  })
+  expect(await prove(text, '--key', 'another')).toMatchObject({ code: 1, problems: [{ part: 'key' }] })
+})
+
+test.each(agents)('from a question to a reward, by the tools of $revision', async ({ connect }) => {
+  const { account, address, chain } = await stranger()
+  const agent = await connect(program.origin)
+  agent.payAs(account, chain)
+  const call = async (name: string, given: Readonly<Record<string, unknown>>) => {
+    const told = await agent.call(name, given)
+    expect(told['isError'], JSON.stringify(told['content'])).toBeUndefined()
+    return { ...membersOf(told['structuredContent']), _meta: membersOf(told['_meta']) }
+  }
+  try {
+    const found = membersOf(await call('search_services', { query: 'how long is the day' }))
+    expect(itemsOf(found['endpoints'])[0]).toMatchObject({ serviceId: 'demo-sun' })
+    const plan = completePlan(demoPlan)
+    const { totalAmount } = membersOf(await call('quote_plan', { plan }))
+    const order = { idempotency_key: randomUUID(), plan, max_spend: totalAmount }
+    const made = membersOf(await call('create_job', order))
+    expect(made['_meta']).toHaveProperty(['org.paymentauth/receipt', 'status'], 'success')
+    const { jobId } = membersOf(made['job'])
+    expect(membersOf(membersOf(await call('create_job', order))['job'])['jobId']).toBe(jobId)
+
+    const job = async () => membersOf(membersOf(await call('get_job', { job_id: jobId }))['job'])
+    await expect.poll(async () => (await job())['ready']).toBe(true)
+    const { status, result, runs } = await job()
+    expect([status, Object.keys(membersOf(result))]).toEqual([
+      'partially_succeeded',
+      expect.arrayContaining(['paris', 'report', 'summary']),
+    ])
+
+    const called = itemsOf(runs).map(membersOf)
+    const tools = called
+      .filter(({ attempts }) => itemsOf(attempts).length > 0)
+      .map(({ nodeId }) => ({ nodeId, rating: 4 }))
+    const reviewed = await call('create_job_review', { job_id: jobId, rating: 4, tools })
+    expect(reviewed).toMatchObject({ jobId, reward: { status: 'queued' } })
+    const rewardOf = async () =>
+      membersOf(membersOf(await call('get_job_review', { job_id: jobId }))['reward'])
+    await expect.poll(async () => (await rewardOf())['status']).toBe('paid')
+    const { amount, transactionHash } = await rewardOf()
+    await rewardIndexed(address, amount, transactionHash)
+  } finally {
+    await agent.close()
+  }
+})
+
+test('the demo walks the same way, and is rewarded', async () => {
+  const told = await millrace('demo')
+  for (const step of [
+    'GET   /v1/services/search',
+    'POST  /v1/quote',
+    'POST  /v1/jobs  402',
+    '200, with a payment',
+  ])
+    expect(told).toContain(step)
+  expect(told).toMatch(
+    /report: waiting[\s\S]*the job: succeeded[\s\S]*a reward of \S+ USDC is queued\n\s+paid by 0x/,
+  )
+  expect(told).toContain('The books are right to the unit')
+})
+
+test('the books of all of it follow from rows and chain, and income and cost come as CSV', async () => {
+  await expect
+    .poll(async () => JSON.parse(await millrace('books', 'check', '--json')))
+    .toMatchObject({ isRight: true, differences: [], unbalanced: [], unbooked: [], missent: [], open: 0 })
+  const [header, ...lines] = (await millrace('books', 'export')).trim().split('\n')
+  expect(header).toBe('day,kind,service,payer,chain_id,currency,amount,count')
+  const amounts = (kind: string) =>
+    lines
+      .map((line) => line.split(','))
+      .flatMap(([, of, , , , , amount]) => (of === kind ? Number(amount) : []))
+  expect(amounts('payment').every((amount) => amount > 0)).toBe(true)
+  for (const kind of ['payment', 'refund', 'reward', 'cost']) expect(amounts(kind), kind).not.toEqual([])
+  for (const kind of ['refund', 'reward', 'cost'])
+    expect(
+      amounts(kind).every((amount) => amount < 0),
+      kind,
+    ).toBe(true)
 })

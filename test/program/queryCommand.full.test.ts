@@ -131,7 +131,7 @@ describe('results of millrace query', () => {
         ask(50_000, 'csv', 'SELECT nonsense FROM blocks'),
       ])
       expect([csv?.code, csv?.stderr, csv?.stdout.trimEnd().split('\n').length]).toEqual([0, '', whole + 1])
-      expect([cut?.code, cut?.stderr]).toEqual([3, 'cut after 15000 rows, more exist\n'])
+      expect([cut?.code, cut?.stderr]).toEqual([3, 'cut after 15,000 rows, more exist\n'])
       expect(cut?.stdout.trimEnd().split('\n')).toHaveLength(15_000)
       expect([arrow?.code, arrow?.stdout.length]).toEqual([0, expect.any(Number)])
       expect(arrow?.stdout).toContain('tx_count')

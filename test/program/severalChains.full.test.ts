@@ -1,6 +1,6 @@
 // Goal: several chains of a CONFIG file in one program, told apart by `chainId`.
 // Method: two replay servers, embedded engines; of the larger recording only the newest blocks are
-// history.
+// history. Then startBlock of one chain changes.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -10,6 +10,7 @@ import {
   freshDataDir,
   get,
   type RunningMillrace,
+  runMillrace,
   startMillrace,
   statusOf,
   until,
@@ -27,16 +28,20 @@ describe('mainnet and testnet in one program', () => {
       await startReplay('--shape', 'tempo', '--recording', mainnet, '--head', '60'),
       await startReplay('--shape', 'tempo'),
     )
+    program = await startMillrace(settingsFrom(100))
+    origin = program.origin
+  })
+  /** Settings under which the testnet begins at a block. */
+  function settingsFrom(startBlock: number) {
     const chains = [4217, 42431].map((chainId, index) => ({
       chainId,
       rpcUrls: [replays[index]?.url],
-      startBlock: chainId === 4217 ? 0 : 100,
+      startBlock: chainId === 4217 ? 0 : startBlock,
     }))
     const CONFIG = join(dataDir.path, 'chains.json')
     writeFileSync(CONFIG, JSON.stringify({ chains }))
-    program = await startMillrace({ DATA_DIR: dataDir.path, CONFIG })
-    origin = program.origin
-  })
+    return { DATA_DIR: dataDir.path, CONFIG }
+  }
   afterAll(async () => {
     await program?.stop()
     for (const replay of replays) await replay.close()
@@ -60,5 +65,24 @@ describe('mainnet and testnet in one program', () => {
     expect(await newest('?chainId=4217')).toBe(60)
     expect(await newest('?chainId=42431')).toBe(122)
     expect((await get(`${origin}/v1/blocks?chainId=1`)).status).toBeGreaterThanOrEqual(400)
+  })
+
+  test('a later startBlock than is held is refused, an earlier one fills what lies between', async () => {
+    await program?.stop()
+    const { code, stderr } = await runMillrace(['up'], { PORT: '0', ...settingsFrom(110) })
+    expect(code).toBe(1)
+    expect(stderr).toContain(
+      'CONFIG, startBlock of chain 42431: is 110, but chain 42431 is held from block 100 on',
+    )
+    const running = await startMillrace(settingsFrom(0))
+    program = running
+    await until(async () => (await get(`${running.origin}/ready`)).status === 200)
+    const [, testnet] = (await statusOf(running)).chains
+    expect(testnet).toMatchObject({ startBlock: 0, coverage: [{ from: 0, to: 122 }] })
+    const verified = await runMillrace(['verify', '--chain', '42431'], {
+      DATA_DIR: dataDir.path,
+      CONFIG: join(dataDir.path, 'chains.json'),
+    })
+    expect(verified.stdout).toContain('Postgres 123, ClickHouse 123 blocks')
   })
 })

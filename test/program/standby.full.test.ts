@@ -123,6 +123,12 @@ describe('a standby', () => {
     )
     return rows[0]?.s
   }
+  const roleOf = async (name: Name) => (await chainOf(running(name), CHAIN)).role
+  /** What a process says at /metrics of whether it writes. */
+  const metric = async (name: Name) => {
+    const told = await (await fetch(`${running(name).origin}/metrics`)).text()
+    return new RegExp(`^millrace_writer\\{chain="${CHAIN}"\\} (\\d)$`, 'm').exec(told)?.[1]
+  }
   const readInstallation = (name: Name) => readFileSync(join(folder, name, 'installation'), 'utf8').trim()
 
   test('reads what the other writes', async () => {
@@ -141,6 +147,7 @@ describe('a standby', () => {
       .poll(async () => (await chainOf(running('second'), CHAIN)).stores.postgres.tip ?? 0)
       .toBeGreaterThan(tip)
     expect([await holder(), await writer()]).toEqual(['first', 'first'])
+    expect([await roleOf('first'), await roleOf('second')]).toEqual(['writer', 'standby'])
     // It has asked for the head once, when it started, and does not write.
     const headOf = async (name: Name) => (await chainOf(running(name), CHAIN)).head ?? 0
     const head = await headOf('first')
@@ -161,10 +168,14 @@ describe('a standby', () => {
     const { rows } = await client.query<{ who: string }>('SELECT who FROM public.writers ORDER BY seq')
     const turns = rows.map(({ who }) => who).filter((who, index, all) => who !== all[index - 1])
     expect(turns).toEqual(['first', 'second'])
+    expect([await roleOf('first'), await roleOf('second')]).toEqual(['standby', 'writer'])
+    expect(await metric('second')).toBe('1')
   })
 
   test('takes over at once from a writer that ends', async () => {
-    expect(await running('second').stop()).toMatchObject({ code: 0 })
+    const { code, stderr } = await running('second').stop()
+    expect(code).toBe(0)
+    expect(stderr.match(/took over/g)).toHaveLength(1)
     programs.delete('second')
     await expect.poll(writer).toBe('first')
     expect(await holder()).toBe('first')

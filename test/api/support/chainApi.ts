@@ -279,6 +279,7 @@ function reportOf(
       {
         chainId: state.chainId,
         kind: 'tempo',
+        role: 'writer',
         isLocal: false,
         startBlock: state.startBlock,
         head: state.tip,

@@ -8,6 +8,8 @@ import { withQuery } from './answers.ts'
 
 /** Pages of a walk; longer lists are walked in part. */
 const pagesMax = 12
+/** What lists are made of follows the head. */
+const BLOCKS_BEHIND_MAX = 10
 
 export async function checkPaging(trial: Trial, operation: Operation): Promise<void> {
   const [sample] = await trial.samples.urls(operation)
@@ -16,13 +18,21 @@ export async function checkPaging(trial: Trial, operation: Operation): Promise<v
   const states = parameterOf(operation, 'state')?.schema.enum ?? []
   const first = states.includes('all') ? withQuery(sample, 'state=all') : sample
   const limit = parameterOf(operation, 'limit')?.schema.minimum ?? 5
+  const still = parameterOf(operation, 'atBlock') ? `&atBlock=${await oneBlock(trial, operation, first)}` : ''
   // Oldest first nothing moves under the walk, whatever the chain does.
-  const url = withQuery(first, `limit=${limit}${parameterOf(operation, 'order') ? '&order=asc' : ''}`)
+  const order = parameterOf(operation, 'order') ? '&order=asc' : ''
+  const url = withQuery(first, `limit=${limit}${order}${still}`)
   const walked = await walk(trial, operation, url, limit)
   if (walked.pages.length < 2) trial.note('the list has one page only')
   await checkPages(trial, operation, url, walked)
   await checkForeignCursors(trial, operation, url, walked)
   await checkTotal(trial, operation, first, walked)
+}
+
+/** A block that the list has reached, for all of the walk: lists by price change in their midst. */
+async function oneBlock(trial: Trial, operation: Operation, url: string): Promise<number> {
+  const { headers } = await ask(trial, operation, url)
+  return Math.max(0, Number(headers.get('svc-indexed-block')) - BLOCKS_BEHIND_MAX)
 }
 
 interface Walk {

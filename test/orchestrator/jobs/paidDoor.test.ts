@@ -3,27 +3,21 @@
 // Method: servers over one Postgres and a dev chain; payers are the clients of the payment library.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { DevRpc } from '#local/devchain/devRpc.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
 import { listPayments } from '#rows/payments/payments.ts'
 import { accountOf, balanceOf, PATH_USD, payer } from '../../payments/support/shop.ts'
-import { startTestDevChain } from '../../support/devchain.ts'
-import { fivefold, hashing, openJobShop } from './support/jobShop.ts'
+import { fivefold, hashing, startJobShop } from './support/jobShop.ts'
 
 const chainId = 1337
 /** One call of the demo's hashes. */
 const HASH_PRICE = 100n
 const recipient = lower(accountOf(19).address)
-let chain: Awaited<ReturnType<typeof startTestDevChain>>
-let shop: Awaited<ReturnType<typeof openJobShop>>
+let chain: Awaited<ReturnType<typeof startJobShop>>['chain']
+let shop: Awaited<ReturnType<typeof startJobShop>>['shop']
 const ends: (() => unknown)[] = []
 
 beforeAll(async () => {
-  chain = await startTestDevChain(chainId)
-  ends.push(() => chain.remove())
-  // Payments are valid for seconds of the chain's clock, which stands still between blocks.
-  await new DevRpc(chain.rpcUrl).call('evm_setIntervalMining', 1)
-  shop = await openJobShop((end) => void ends.push(end), { rpcUrl: chain.rpcUrl, chainId, recipient })
+  ;({ chain, shop } = await startJobShop((end) => void ends.push(end), 19))
 })
 afterAll(async () => {
   for (const end of ends.toReversed()) await end()
@@ -129,6 +123,20 @@ describe('a key', () => {
     expect((await received()) - before).toBe(HASH_PRICE)
   })
 
+  it('of a job that has ended is told that its results are there', async () => {
+    const body = jobOf(hashing('ended'))
+    const authorization = await credentialFor(body)
+    const first = Object(await (await post(body, { authorization })).json())
+    expect(first).toEqual({ jobId: expect.any(String), ready: false })
+    await shop.catalog.app
+      .updateTable('app.jobs')
+      .set({ state: 'failed', ended_at: new Date(), due_at: null })
+      .where('id', '=', first.jobId)
+      .execute()
+    const again = await post(body, { authorization })
+    expect([again.status, await again.json()]).toEqual([200, { jobId: first.jobId, ready: true }])
+  })
+
   it('of another plan is a conflict, and nothing is paid', async () => {
     const body = jobOf(hashing('one'))
     await client().fetch(`${shop.origin}/v1/jobs`, requestOf(body))
@@ -212,8 +220,9 @@ describe('an account', () => {
       200,
       {
         payer: lower(accountOf(4).address),
-        jobs: [{ jobId, state: 'queued', charged: '0.0001' }],
+        jobs: [{ jobId, state: 'queued', charged: '0.0001', transactionHash: expect.stringMatching(/^0x/) }],
         spend: [{ chainId, token: PATH_USD, jobs: 1, charged: '0.0001', committed: '0' }],
+        days: [],
       },
     ])
     expect(await received()).toBe(before)
@@ -238,5 +247,30 @@ describe('an account', () => {
     const answer = await client(5).fetch(`${shop.origin}/v1/jobs`, { method: 'HEAD' })
     expect(answer.status).toBe(200)
     expect(await rows()).toEqual(before)
+  })
+
+  it('cancels the jobs that it bought, again and again, and no others', async () => {
+    const jobId = await jobIdIn(
+      await client(4).fetch(`${shop.origin}/v1/jobs`, requestOf(jobOf(hashing('cancelled')))),
+    )
+    const cancel = (by: number, id = jobId) =>
+      client(by).fetch(`${shop.origin}/v1/jobs/${id}/cancel`, { method: 'POST' })
+    const asked = () =>
+      shop.catalog.app
+        .selectFrom('app.jobs')
+        .select('cancel_requested_at')
+        .where('id', '=', String(jobId))
+        .executeTakeFirstOrThrow()
+    const other = await cancel(5)
+    expect([other.status, await other.json()]).toMatchObject([403, { error: { code: 'forbidden' } }])
+    expect(await asked()).toEqual({ cancel_requested_at: null })
+    const before = await received()
+    for (const _ of ['first', 'again']) {
+      const answer = await cancel(4)
+      expect([answer.status, await answer.json()]).toEqual([200, { jobId, ready: false }])
+    }
+    expect(await received()).toBe(before)
+    expect(await asked()).toEqual({ cancel_requested_at: expect.any(Date) })
+    expect((await cancel(4, randomUUID())).status).toBe(404)
   })
 })

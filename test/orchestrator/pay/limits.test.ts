@@ -1,5 +1,6 @@
 // Goal: no limit of the operator is passed, whoever pays at once, and a pause stops what is new.
 // Method: reservations on two pools of one database, as of two processes.
+import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { appDatabase } from '#rows/database.ts'
 import { findSpend, type SpendTerms, sumOpenSpends, voidSpend } from '#rows/jobs/spends.ts'
@@ -14,14 +15,14 @@ const { app, databaseUrl } = await openAppStore()
 await adoptHistory(app, 0)
 let nodes = 0
 const spend = (more: Partial<SpendTerms> = {}): SpendTerms => ({
-  ...{ jobId: 'job', nodeId: `node-${++nodes}`, attempt: 1, serviceId: 'service', protocol: 'mpp' },
+  ...{ jobId: randomUUID(), nodeId: `node-${++nodes}`, attempt: 1, serviceId: 'service', protocol: 'mpp' },
   ...{ chainId: 1337, currency: `0x${'20'.repeat(20)}`, amount: 10n, units: 10n },
   ...{ recipient: `0x${'ab'.repeat(20)}`, payer: `0x${'cd'.repeat(20)}` },
   ...more,
 })
 
 test.each([
-  ['job', { jobId: 'one' }, { jobUnits: 105n }],
+  ['job', { jobId: randomUUID() }, { jobUnits: 105n }],
   ['service', { serviceId: 'one' }, { serviceUnits: 105n }],
   ['payee', { recipient: `0x${'11'.repeat(20)}` }, { payeeUnits: 105n }],
 ] as const)('two processes together stay within the limit per %s', async (limit, of, limits) => {
@@ -50,7 +51,7 @@ test('the limit of a day counts what is reserved and not what was given back', a
 })
 
 test('a node has one spend', async () => {
-  const terms = spend({ jobId: 'single' })
+  const terms = spend({ jobId: randomUUID() })
   const told = await Promise.all([1, 2, 3, 4].map((ms) => reserveSpend(app, terms, ample, ms)))
   expect(told.filter(({ kind }) => kind === 'reserved')).toHaveLength(1)
   expect(told.filter(({ kind }) => kind === 'taken')).toHaveLength(3)

@@ -5,9 +5,12 @@ import type { Access } from '#http/request/access.ts'
 import { CursorKeys } from '#http/request/cursor.ts'
 import { mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
+import { jobReadEndpoints, reviewEndpoints } from '#orchestrator/rest/jobs/index.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
+import { CommitBell } from '#store/ledger/commits.ts'
 import { createLogger } from '#telemetry.ts'
 import { openDemo } from './demo.ts'
+import { unrewarded } from './unrewarded.ts'
 
 const { clock } = systemRuntime()
 
@@ -20,9 +23,12 @@ export async function openDoors(
   /** Another process beside it, on the same rows; uncounted unless access counts. */
   const serve = async (access?: Access) => {
     const app = await createServer({
-      endpoints: [...orchestratorEndpoints, mcpEndpoint],
+      endpoints: [...orchestratorEndpoints, ...jobReadEndpoints, ...reviewEndpoints, mcpEndpoint],
       services: {
         ...services,
+        reviews: unrewarded(catalog.app),
+        jobsChanged: new CommitBell(),
+        clock,
         publicOrigin,
         version: '1.2.3',
         chainTools: [],

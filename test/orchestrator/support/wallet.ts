@@ -1,5 +1,5 @@
 /** A wallet on a dev chain, with its rows in a database of the test's own. */
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { http, toHex } from 'viem'
 import { type LocalAccount, privateKeyToAccount } from 'viem/accounts'
 import { Egress } from '#egress/egress.ts'
@@ -55,11 +55,9 @@ export async function openWallet({ chain, origins, ...given }: WalletGiven): Pro
   return { account, options, spender: new Spender(options), reconciler: new SpendReconciler(options) }
 }
 
-let jobs = 0
-
 /** A purchase of a dollar at most, of a job of its own. */
 export const purchaseOf = (url: string, more: Partial<Purchase> = {}): Purchase => ({
-  jobId: `job-${++jobs}`,
+  jobId: randomUUID(),
   nodeId: 'node',
   attempt: 1,
   serviceId: 'some-service',
@@ -67,7 +65,7 @@ export const purchaseOf = (url: string, more: Partial<Purchase> = {}): Purchase 
   url,
   headers: { 'content-type': 'application/json' },
   body: '{}',
-  idempotencyKey: `key-${jobs}`,
+  idempotencyKey: randomUUID(),
   unitsMax: 1_000_000n,
   recipientPolicy: { mode: 'origin' },
   bytesMax: 64 * 1_024,

@@ -3,17 +3,10 @@
  * does anything, and its connections are gone. A step is the moment before a statement or request,
  * or the one before its answer is read.
  */
-import {
-  Kysely,
-  type PostgresCursor,
-  PostgresDialect,
-  type PostgresPool,
-  type PostgresPoolClient,
-  type PostgresQueryResult,
-} from 'kysely'
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely'
 import type pg from 'pg'
 import { custom, http, type Transport } from 'viem'
-import type { AppDatabase } from '#rows/database.ts'
+import { type AppDatabase, AroundClient } from '#rows/database.ts'
 import type { AppSchema } from '#rows/tables.ts'
 
 export class Mortal {
@@ -56,27 +49,16 @@ export class Mortal {
   }
 }
 
-class MortalClient implements PostgresPoolClient {
-  readonly #client: PostgresPoolClient
+class MortalClient extends AroundClient {
   readonly #life: Mortal
 
   constructor(client: PostgresPoolClient, life: Mortal) {
-    this.#client = client
+    super(client, (statement) => life.stepping(statement))
     this.#life = life
   }
 
-  query<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>
-  query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>
-  query<R>(
-    asked: string | PostgresCursor<R>,
-    values: readonly unknown[] = [],
-  ): Promise<PostgresQueryResult<R>> | PostgresCursor<R> {
-    if (typeof asked !== 'string') return this.#client.query<R>(asked)
-    return this.#life.stepping(() => this.#client.query<R>(asked, values))
-  }
-
   /** The database takes back what a dead process had begun. */
-  release(): void {
-    this.#client.release(this.#life.isDead)
+  override release(): void {
+    super.release(this.#life.isDead)
   }
 }

@@ -10,7 +10,7 @@ import { command, endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
 import { type Access, anonymous, dataRead } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
-import { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
+import { type Sponsoring, TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
 import type { PaymentMethod } from '#payments/methods/PaymentMethod.ts'
 import { Payments } from '#payments/Payments.ts'
 
@@ -31,6 +31,8 @@ export interface ShopOptions {
   readonly chainId: number
   readonly recipient: `0x${string}`
   readonly key?: Uint8Array
+  /** Default: payers pay their own fees. */
+  readonly sponsoring?: Sponsoring
   readonly log?: Logger
   /** In the place of charges alone. */
   readonly methods?: (charges: TempoCharges) => readonly PaymentMethod[]
@@ -60,14 +62,14 @@ export async function openShop(options: ShopOptions): Promise<Shop> {
 }
 
 export const chargesOf = (
-  { rpcUrl, chainId, recipient }: Pick<ShopOptions, 'rpcUrl' | 'chainId' | 'recipient'>,
+  { rpcUrl, chainId, recipient, sponsoring }: Omit<ShopOptions, 'app'>,
   key: Uint8Array,
   transport: Transport = http(rpcUrl),
 ) =>
   new TempoCharges({
     ...{ realm: REALM, keys: [key], chainId, recipient, currency: PATH_USD },
     currencies: () => ([PATH_USD, ALPHA_USD] as const).map((address) => ({ address, decimals: 6 })),
-    transport,
+    ...{ transport, sponsoring: sponsoring ?? null },
   })
 
 const goods = (reads: Shop['reads']) => [
@@ -101,6 +103,7 @@ const goods = (reads: Shop['reads']) => [
 
 const overQuota = (payments: Payments): Access => ({
   identify: () => anonymous,
+  manage: (request) => payments.managed(request)?.(),
   admit: (_caller, { headers, method, url, body }, { scope }, units) => {
     const accept = headers['accept-payment']
     const wanted = { method, url, body, scope: scope ?? '', units, accept: accept?.toString() }

@@ -3,15 +3,22 @@ import { randomBytes } from 'node:crypto'
 import { http } from 'viem'
 import { createServer } from '#api/server.ts'
 import { CursorKeys } from '#http/request/cursor.ts'
+import { DevRpc } from '#local/devchain/devRpc.ts'
 import { JOBS_SCOPE, JobOrders, type JobOrdersOptions } from '#orchestrator/job/JobOrders.ts'
 import { mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
+import { jobReadEndpoints, reviewEndpoints } from '#orchestrator/rest/jobs/index.ts'
+import type { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
+import type { PaymentMethod } from '#payments/methods/PaymentMethod.ts'
 import { PayerProofs } from '#payments/PayerProofs.ts'
 import { Payments } from '#payments/Payments.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
+import { CommitBell } from '#store/ledger/commits.ts'
 import { createLogger, silentLogger } from '#telemetry.ts'
-import { chargesOf, PATH_USD, REALM } from '../../../payments/support/shop.ts'
+import { accountOf, chargesOf, PATH_USD, REALM } from '../../../payments/support/shop.ts'
+import { startTestDevChain } from '../../../support/devchain.ts'
 import { openDemo } from '../../support/demo.ts'
+import { unrewarded } from '../../support/unrewarded.ts'
 
 const { clock } = systemRuntime()
 
@@ -24,10 +31,18 @@ export interface JobShopOptions {
 /** `serve`: another process beside it, on the same rows. */
 export async function openJobShop(atEnd: (end: () => Promise<void>) => void, options: JobShopOptions) {
   const { catalog, services } = await openDemo(atEnd)
-  const keys = [randomBytes(32)]
-  const serve = async ({ costMax = null, quotes = services.quotes }: Partial<JobOrdersOptions> = {}) => {
+  const key = randomBytes(32)
+  const keys = [key]
+  const serve = async ({
+    costMax = null,
+    quotes = services.quotes,
+    methods = (charges) => [charges],
+  }: Partial<JobOrdersOptions> & {
+    /** In the place of charges alone. */
+    readonly methods?: (charges: TempoCharges) => readonly PaymentMethod[]
+  } = {}) => {
     const payments = new Payments({
-      ...{ app: catalog.app, realm: REALM, methods: [chargesOf(options, keys[0] ?? randomBytes(32))] },
+      ...{ app: catalog.app, realm: REALM, methods: methods(chargesOf(options, key)) },
       ...{ prices: {}, priced: new Set([JOBS_SCOPE]), clock, log: silentLogger },
     })
     const proofs = new PayerProofs({
@@ -38,9 +53,12 @@ export async function openJobShop(atEnd: (end: () => Promise<void>) => void, opt
       ...{ app: catalog.app, payments, proofs, quotes, clock, costMax, made: () => {} },
     })
     const app = await createServer({
-      endpoints: [...orchestratorEndpoints, mcpEndpoint],
+      endpoints: [...orchestratorEndpoints, ...jobReadEndpoints, ...reviewEndpoints, mcpEndpoint],
       services: {
         ...services,
+        reviews: unrewarded(catalog.app),
+        jobsChanged: new CommitBell(),
+        clock,
         jobs: { orders, proofs },
         publicOrigin: null,
         version: '1.2.3',
@@ -57,7 +75,19 @@ export async function openJobShop(atEnd: (end: () => Promise<void>) => void, opt
     const origin = await app.listen({ host: '127.0.0.1', port: 0 })
     return { origin, app, payments }
   }
-  return { catalog, serve, ...(await serve()) }
+  return { catalog, key, serve, ...(await serve()) }
+}
+
+/** A dev chain whose clock runs, and a shop on it that pays into one of its accounts. */
+export async function startJobShop(atEnd: (end: () => Promise<void>) => void, payee: number) {
+  const chainId = 1337
+  const chain = await startTestDevChain(chainId)
+  atEnd(() => chain.remove())
+  // Payments are valid for seconds of the chain's clock, which stands still between blocks.
+  await new DevRpc(chain.rpcUrl).call('evm_setIntervalMining', 1)
+  const recipient: `0x${string}` = `0x${accountOf(payee).address.slice(2).toLowerCase()}`
+  const options = { rpcUrl: chain.rpcUrl, chainId, recipient }
+  return { chain, shop: await openJobShop(atEnd, options) }
 }
 
 const node = (id: string, serviceId: string, path: string, input: object, dependsOn: string[] = []) => ({

@@ -1,0 +1,213 @@
+// Goal: a payer of a job never pays twice or more than it was asked, whatever is not known, late or dearer
+// by then; who pays by x402 is sold to as others are.
+// Method: servers over one Postgres, a dev chain and a second chain; payers are the clients of both payment
+// libraries as they are.
+import { randomUUID } from 'node:crypto'
+import { decodePaymentResponseHeader } from '@x402/core/http'
+import { Challenge } from 'mppx'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { Egress } from '#egress/egress.ts'
+import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
+import { besideDevChain, parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
+import { Quotes } from '#orchestrator/quote/Quotes.ts'
+import { readBalances } from '#rows/payments/ledger.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
+import { deaf } from '../../payments/support/deaf.ts'
+import { type SecondChain, startSecondChain, x402Payer } from '../../payments/support/secondChain.ts'
+import { accountOf, balanceOf, PATH_USD, payer } from '../../payments/support/shop.ts'
+import { localFacilitator, x402Method } from '../../payments/support/x402Method.ts'
+import { endless } from '../support/demo.ts'
+import { hashing, startJobShop } from './support/jobShop.ts'
+
+const chainId = 1337
+/** One call of the demo's hashes. */
+const HASH_PRICE = 100n
+const recipient: `0x${string}` = `0x${accountOf(17).address.slice(2).toLowerCase()}`
+const { clock } = systemRuntime()
+const ends: (() => unknown)[] = []
+let chain: Awaited<ReturnType<typeof startJobShop>>['chain']
+let shop: Awaited<ReturnType<typeof startJobShop>>['shop']
+
+beforeAll(async () => {
+  ;({ chain, shop } = await startJobShop((end) => void ends.push(end), 17))
+})
+afterAll(async () => {
+  for (const end of ends.toReversed()) await end()
+})
+
+const received = () => balanceOf(chain.rpcUrl, PATH_USD, recipient)
+const client = (index = 1) => payer(accountOf(index), { rpcUrl: chain.rpcUrl, chainId })
+const requestOf = (body: object, headers: Record<string, string> = {}): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+})
+const post = async (body: object, headers: Record<string, string> = {}, origin = shop.origin) => {
+  const answer = await fetch(`${origin}/v1/jobs`, requestOf(body, headers))
+  const text = await answer.text()
+  return { status: answer.status, headers: answer.headers, body: text === '' ? null : JSON.parse(text) }
+}
+const jobOf = (plan: object) => ({ idempotencyKey: randomUUID(), plan })
+const jobs = async () => (await shop.catalog.app.selectFrom('app.jobs').select('id').execute()).length
+const booksSum = async () =>
+  (await readBalances(shop.catalog.app)).reduce((sum, { amount }) => sum + amount, 0n)
+
+/** A process whose operator sells for twice of what sellers ask. */
+const dearer = () =>
+  new Quotes({
+    ...{ app: shop.catalog.reads, egress: new Egress({ isLocalOrigin: () => true }), clock },
+    ...{ allowance: endless, terms: besideDevChain(quoteTerms('2', parTokensDefault), DEV_CHAIN_ID) },
+  })
+
+async function credentialFor(body: object, origin = shop.origin): Promise<string> {
+  const refused = await client().rawFetch(`${origin}/v1/jobs`, requestOf(body))
+  return client().createCredential(refused)
+}
+
+it('a settlement that is not known yet is told as the job that it makes, and never asked again', async () => {
+  const { origin, payments } = await shop.serve({ methods: (charges) => [deaf(charges, 3)] })
+  const body = jobOf(hashing('unknown'))
+  const authorization = await credentialFor(body, origin)
+  const before = await received()
+  const first = await post(body, { authorization }, origin)
+  expect([first.status, first.body]).toEqual([200, { jobId: expect.any(String), ready: false }])
+  const { jobId } = first.body
+  // Another process hears as little.
+  const again = await post(body, { authorization }, origin)
+  for (const { headers } of [first, again])
+    expect([headers.get('payment-receipt'), headers.get('www-authenticate')]).toEqual([null, null])
+  expect([again.status, again.body]).toEqual([200, { jobId, ready: false }])
+  const read = await fetch(`${origin}/v1/jobs/${jobId}`)
+  expect([read.status, await read.json()]).toEqual([202, { jobId, ready: false }])
+
+  await expect
+    .poll(async () => (await post(body, { authorization }, origin)).headers.has('payment-receipt'))
+    .toBe(true)
+  await payments.reconcile()
+  expect((await post(body, { authorization }, origin)).body).toMatchObject({ jobId })
+  expect((await received()) - before).toBe(HASH_PRICE)
+  expect(await booksSum()).toBe(0n)
+})
+
+describe('a challenge', () => {
+  /** The charge that a 402 asks for, with another end. */
+  async function endingAt(body: object, expires: string, secretKey?: string): Promise<string> {
+    const refused = await client().rawFetch(`${shop.origin}/v1/jobs`, requestOf(body))
+    const [asked] = Challenge.fromResponseList(refused)
+    if (!asked) throw new Error('nothing is asked')
+    const { id, ...terms } = asked
+    const changed = Challenge.from({ ...terms, expires, ...(secretKey ? { secretKey } : { id }) })
+    const headers = { 'www-authenticate': Challenge.serialize(changed) }
+    return client().createCredential(new Response(null, { status: 402, headers }))
+  }
+  const inMs = (ms: number) => new Date(Date.now() + ms).toISOString()
+
+  it('that is over is paid no more: a new one is asked, and nothing is taken', async () => {
+    const body = jobOf(hashing('expired'))
+    const authorization = await endingAt(body, inMs(60_000), shop.key.toString('hex'))
+    const [before, jobsBefore] = [await received(), await jobs()]
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 })
+    const over = await post(body, { authorization }).finally(() => vi.useRealTimers())
+    expect(over.status).toBe(402)
+    expect(over.headers.get('www-authenticate')).toMatch(/^Payment /)
+    expect(over.body.type).toBe('https://paymentauth.org/problems/payment-expired')
+    expect([await received(), await jobs()]).toEqual([before, jobsBefore])
+    // Before its end the very same is taken.
+    expect((await post(body, { authorization })).status).toBe(200)
+  })
+
+  it('is not given a later end by its payer', async () => {
+    const body = jobOf(hashing('prolonged'))
+    const before = await received()
+    expect((await post(body, { authorization: await endingAt(body, inMs(3_600_000)) })).status).toBe(402)
+    expect(await received()).toBe(before)
+  })
+})
+
+it('a price that rose after it was asked is not charged, and is asked of whoever comes next', async () => {
+  const { origin } = await shop.serve({ quotes: dearer() })
+  const body = jobOf(hashing('rises'))
+  const authorization = await credentialFor(body)
+  const [before, next] = [await received(), await post(jobOf(hashing('rises')), {}, origin)]
+  expect(Challenge.fromHeadersList(next.headers)[0]?.request).toMatchObject({ amount: `${2n * HASH_PRICE}` })
+  expect((await post(body, { authorization }, origin)).status).toBe(200)
+  expect((await received()) - before).toBe(HASH_PRICE)
+})
+
+describe('a plan that costs nothing', () => {
+  const free = (id: string) => ({
+    nodes: [{ id: 'look', serviceId: 'demo-reports', method: 'GET', path: `/reports/${id}` }],
+  })
+
+  it('is its payer’s by a proof, once for each key, and moves no money', async () => {
+    const body = jobOf(free('none'))
+    const [before, jobsBefore] = [await received(), await jobs()]
+    const asked = await post(body)
+    expect(asked.status).toBe(402)
+    expect(Challenge.fromHeadersList(asked.headers)[0]?.request).toMatchObject({ amount: '0' })
+    expect(await jobs()).toBe(jobsBefore)
+    const order = (of = body, index = 1) => client(index).fetch(`${shop.origin}/v1/jobs`, requestOf(of))
+    const first = await order()
+    expect([first.status, first.headers.get('payment-receipt')]).toEqual([200, null])
+    const { jobId } = Object(await first.json())
+    expect(Object(await (await order()).json()).jobId).toBe(jobId)
+    expect((await order({ ...body, plan: free('other') })).status).toBe(409)
+    expect(Object(await (await order(body, 2)).json()).jobId).not.toBe(jobId)
+    expect([await received(), await jobs()]).toEqual([before, jobsBefore + 2])
+    expect(await booksSum()).toBe(0n)
+  })
+})
+
+describe('a payer by x402', () => {
+  let second: SecondChain
+  let key: `0x${string}`
+  beforeAll(async () => {
+    second = await startSecondChain()
+    key = await second.feePayer()
+    ends.push(() => second.stop())
+  })
+  /** A server that sells by charges and by x402. */
+  const serve = async (quotes?: Quotes) => {
+    const place = { app: shop.catalog.app, rpcUrl: second.rpcUrl }
+    const facilitator = localFacilitator({ ...place, key, perDay: 10n ** 17n })
+    const x402 = await x402Method({ ...place, facilitator, recipient })
+    return shop.serve({ methods: (charges) => [charges, x402], ...(quotes && { quotes }) })
+  }
+  const receivedThere = () => second.balanceOf(recipient)
+
+  it('buys a plan by exactly its price, and has the same job for the same key', async () => {
+    const { origin } = await serve()
+    const account = await second.payer()
+    const body = jobOf(hashing('by x402'))
+    const before = await receivedThere()
+    const answer = await x402Payer(account).fetch(`${origin}/v1/jobs`, requestOf(body))
+    expect(answer.status).toBe(200)
+    const { jobId } = Object(await answer.json())
+    const receipt = decodePaymentResponseHeader(answer.headers.get('payment-response') ?? '')
+    expect(receipt).toMatchObject({ success: true, payer: account.address.toLowerCase() })
+    const job = await shop.catalog.app
+      .selectFrom('app.jobs')
+      .select(['state', 'charged_amount', 'chain_id'])
+      .where('id', '=', jobId)
+      .executeTakeFirstOrThrow()
+    expect(job).toMatchObject({ state: 'queued', charged_amount: `${HASH_PRICE}`, chain_id: 8453 })
+    const again = await x402Payer(account).fetch(`${origin}/v1/jobs`, requestOf(body))
+    expect([again.status, Object(await again.json()).jobId]).toEqual([200, jobId])
+    expect((await receivedThere()) - before).toBe(HASH_PRICE)
+    expect(await booksSum()).toBe(0n)
+  })
+
+  it('who signed for less than the price of now is asked for that, and nothing is taken', async () => {
+    const { origin } = await serve()
+    const { origin: dear } = await serve(dearer())
+    const one = x402Payer(await second.payer())
+    const body = jobOf(hashing('dearer by x402'))
+    const credential = await one.credentialFor(`${origin}/v1/jobs`, requestOf(body))
+    const [before, jobsBefore] = [await receivedThere(), await jobs()]
+    const refused = await post(body, { 'payment-signature': credential }, dear)
+    expect([refused.status, refused.headers.has('payment-required')]).toEqual([402, true])
+    expect([await receivedThere(), await jobs()]).toEqual([before, jobsBefore])
+    expect((await one.fetch(`${dear}/v1/jobs`, requestOf(body))).status).toBe(200)
+    expect((await receivedThere()) - before).toBe(2n * HASH_PRICE)
+  })
+})

@@ -1,0 +1,73 @@
+/** Jobs with their payments, reviews and payouts as rows: what doors and workers write, without a chain. */
+import { randomBytes } from 'node:crypto'
+import { createJob } from '#orchestrator/job/createJob.ts'
+import { Reviews } from '#orchestrator/review/Reviews.ts'
+import type { AppDatabase } from '#rows/database.ts'
+import { claimPayment, type Payment, type PaymentTerms, settlePayment } from '#rows/payments/payments.ts'
+import { findPayout, finishPayout, keepSigned, type PayoutKind, takePayouts } from '#rows/payments/payouts.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
+import { silentLogger } from '#telemetry.ts'
+import { node, orderOf, payer } from './jobOrder.ts'
+import { token } from './scriptedSellers.ts'
+
+const { clock } = systemRuntime()
+export const randomHex = (bytes: number): `0x${string}` => `0x${randomBytes(bytes).toString('hex')}`
+
+const twoNodes = { nodes: [node('a'), node('b', { path: '/a', dependsOn: ['a'] })] }
+/** Two calls of 1,000 units, sold for 2,100. */
+export const CHARGED = 2_100n
+
+/** A payment that was claimed and is not known to have settled. */
+export async function claim(app: AppDatabase, terms: Partial<PaymentTerms> = {}): Promise<Payment> {
+  const claimed = await claimPayment(
+    app,
+    {
+      ...{ identity: randomHex(16), requestDigest: randomBytes(32), credentialDigest: randomBytes(32) },
+      ...{ scope: 'jobs', method: 'tempo/charge', chainId: 1337, currency: token, amount: CHARGED },
+      ...{ recipient: randomHex(20), payer, txHash: randomHex(32), validBeforeSeconds: 1, reference: null },
+      ...terms,
+    },
+    Date.now(),
+    1_000,
+  )
+  if (!claimed) throw new Error('the payment was claimed before')
+  return claimed
+}
+
+export const settle = (app: AppDatabase, payment: Payment, alongside?: Parameters<typeof settlePayment>[3]) =>
+  settlePayment(app, payment, { receipt: '{}', txHash: payment.txHash }, alongside)
+
+export interface Bought {
+  readonly payment: Payment
+  readonly jobId: string
+}
+
+/** A job of two calls, made with the settlement of its payment. */
+export async function buy(app: AppDatabase): Promise<Bought> {
+  const payment = await claim(app)
+  const order = orderOf(twoNodes)
+  if (!order.charge) throw new Error('the plan costs nothing')
+  const charge = { ...order.charge, paymentId: payment.id }
+  await settle(app, payment, async (transaction) => void (await createJob(transaction, { ...order, charge })))
+  return { payment, jobId: order.jobId }
+}
+
+export const reviewsOf = (app: AppDatabase): Reviews =>
+  new Reviews({
+    ...{ app, clock, log: silentLogger },
+    terms: { share: '0.5', dollarsPerDay: '1000', dollarsPerPayer: '1000' },
+  })
+
+/** It rates both calls. */
+export const review = { rating: 5, tools: ['a', 'b'].map((nodeId) => ({ nodeId, rating: 4, tags: [] })) }
+
+/** Sends what is owed, as the worker does. */
+export async function payOut(app: AppDatabase, kind: PayoutKind, reference: string): Promise<void> {
+  const held = (await takePayouts(app, 1337, 100, 0)).find((each) => each.reference === reference)
+  if (!held) throw new Error('nothing is owed')
+  await keepSigned(app, held, { txHash: randomHex(32), raw: '0x00', validBeforeSeconds: 1 })
+  const sent = await findPayout(app, kind, reference)
+  if (!sent) throw new Error('nothing is owed')
+  const isPaid = await finishPayout(app, sent, { blockNumber: 1, fee: 7n, feeCurrency: token })
+  if (!isPaid) throw new Error('it was paid before')
+}

@@ -1,0 +1,66 @@
+/** Sessions of the shop, and payers that are the library's own managers of one channel. */
+import { tempo as payByTempo } from 'mppx/client'
+import { Session } from 'mppx/tempo'
+import { createClient } from 'viem'
+import { tempo } from 'viem/chains'
+import { channelTransport } from '#local/devchain/channels/channelTransport.ts'
+import { DevRpc } from '#local/devchain/devRpc.ts'
+import type { Sponsor } from '#payments/chain/Sponsor.ts'
+import { TempoSessions } from '#payments/methods/session/TempoSessions.ts'
+import { ALPHA_USD, accountOf, PATH_USD, REALM, type ShopOptions } from './shop.ts'
+
+const { createChannelStore } = Session.Client
+
+export interface SellingOptions extends Pick<ShopOptions, 'app' | 'rpcUrl' | 'chainId' | 'recipient'> {
+  readonly sponsor: Sponsor
+}
+
+export const sessionsOf = (
+  { app, rpcUrl, chainId, recipient, sponsor }: SellingOptions,
+  key: Uint8Array,
+): TempoSessions =>
+  new TempoSessions({
+    ...{ app, realm: REALM, keys: [key], chainId, recipient, currency: PATH_USD, sponsor },
+    currencies: () => ([PATH_USD, ALPHA_USD] as const).map((address) => ({ address, decimals: 6 })),
+    transport: channelTransport(new DevRpc(rpcUrl)),
+  })
+
+export interface PayerOptions {
+  readonly maxDeposit?: string
+  readonly bootstrap?: boolean
+  readonly channelStore?: ReturnType<typeof createChannelStore>
+}
+
+/** The library's manager of one payer's channel, and what it sends. */
+export function openSession(
+  index: number,
+  { rpcUrl, chainId }: Pick<ShopOptions, 'rpcUrl' | 'chainId'>,
+  options: PayerOptions = {},
+) {
+  const account = accountOf(index)
+  const client = createClient({
+    account,
+    chain: { ...tempo, id: chainId },
+    transport: channelTransport(new DevRpc(rpcUrl)),
+  })
+  const sent: Request[] = []
+  const wire = { keepsVouchers: false }
+  const through: typeof fetch = (input, init) => {
+    const request = new Request(input, init)
+    sent.push(request.clone())
+    if (wire.keepsVouchers && request.headers.has('authorization')) throw new Error('kept')
+    return fetch(request)
+  }
+  const channelStore = options.channelStore ?? createChannelStore()
+  const fixed = { account, client, fetch: through, channelStore }
+  const manager = payByTempo.session.manager({ maxDeposit: '1', ...options, ...fixed })
+  /** The next voucher, signed for a read and not sent. */
+  const nextVoucher = async (url: string) => {
+    wire.keepsVouchers = true
+    await manager.fetch(url).catch(() => {})
+    wire.keepsVouchers = false
+    const authorization = sent.at(-1)?.headers.get('authorization') ?? ''
+    return (to: string, init: RequestInit = {}) => fetch(to, { ...init, headers: { authorization } })
+  }
+  return { manager, sent, channelStore, nextVoucher, read: (url: string) => manager.fetch(url) }
+}
