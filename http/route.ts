@@ -28,7 +28,7 @@ import {
   waitForMinBlock,
 } from './request/freshness.ts'
 import type { Guests } from './request/guests.ts'
-import { assertBodyGiven, bodyCheck, isBodyOptional } from './request/json.ts'
+import { bodyReader, isBodyOptional } from './request/json.ts'
 import type { Paging } from './request/pagination.ts'
 import { parsePath, parseQuery, type RawQuery } from './request/query.ts'
 import type { Turns } from './request/turns.ts'
@@ -93,7 +93,7 @@ export function addRoute<Services>(
   context: RouteContext<Services>,
 ): void {
   const { path, method, produces, body, errorFields } = endpoint
-  const checkBody = !body ? () => {} : body.read ? assertBodyGiven : bodyCheck(body.schema)
+  const readBody = bodyReader(endpoint)
   const underWay = new SharedReads<WrittenAnswer>()
   app.route({
     method,
@@ -115,7 +115,7 @@ export function addRoute<Services>(
       const { deadline, identified } = request
       if (!deadline || !identified) throw new Error(`${path}: a request came in without its beginning`)
       const facts = { deadline, identified, reply }
-      const answer = await deadline.bound(answerOf(endpoint, checkBody, request, facts, context, underWay))
+      const answer = await deadline.bound(answerOf(endpoint, readBody, request, facts, context, underWay))
       return answer === 'challenged' ? reply : sendAnswer(answer, endpoint, request, reply, context, deadline)
     },
   })
@@ -153,7 +153,7 @@ interface BegunRequest {
 
 async function answerOf<Services>(
   endpoint: Endpoint<Services>,
-  checkBody: (body: unknown) => void,
+  readBody: (body: unknown) => unknown,
   request: FastifyRequest,
   { deadline: { signal }, identified, reply }: BegunRequest,
   context: RouteContext<Services>,
@@ -164,7 +164,7 @@ async function answerOf<Services>(
   const path = parsePath(request.params as Record<string, string>, endpoint.pathParameters)
   const query = parseQuery(withLegacyChain(rawQuery), endpoint.queryParameters)
   endpoint.check(query, (name) => Object.hasOwn(rawQuery, name))
-  checkBody(request.body)
+  request.body = readBody(request.body)
   const chainId = chainOf(endpoint, path, query, context.chains, caller)
   endpoint.permit?.(caller, request.body)
 

@@ -10,32 +10,59 @@ export type { Static, TObject, TProperties, TSchema } from 'typebox'
 
 type Options = t.TSchemaOptions
 
+/** Words for patterns, by which a text that does not fit is refused: nobody reads an expression. */
+const patternWords = new Map([['^0x[0-9a-fA-F]{40}$', '0x and 40 hex characters']])
+
+/** A pattern, and what a text that fits is: it goes on from `must be`. */
+export function pattern(source: string, words: string): { readonly pattern: string } {
+  patternWords.set(source, words)
+  return { pattern: source }
+}
+
+export const wordsOf = (source: string): string =>
+  patternWords.get(source) ?? 'of the form that its schema tells'
+
 /** Account or token address: 0x and 40 hex characters, lowercase. */
 export const address = t.String({
-  pattern: '^0x[0-9a-f]{40}$',
+  ...pattern('^0x[0-9a-f]{40}$', '0x and 40 hex characters, in lower case'),
   examples: ['0x20c0000000000000000000000000000000000000'],
 })
 
 /** 32-byte hash of a block, transaction or topic, lowercase. */
 export const hash = t.String({
-  pattern: '^0x[0-9a-f]{64}$',
+  ...pattern('^0x[0-9a-f]{64}$', '0x and 64 hex characters, in lower case'),
   examples: [`0x${'ab'.repeat(32)}`],
 })
 
 /** Bytes as 0x and lowercase hex; `0x` when empty. */
-export const hex = t.String({ pattern: '^0x([0-9a-f]{2})*$', examples: ['0x'] })
+export const hex = t.String({
+  ...pattern('^0x([0-9a-f]{2})*$', '0x and pairs of hex characters, in lower case'),
+  examples: ['0x'],
+})
 
 /** Raw chain quantity (gas, for example) as a 0x-prefixed hexadecimal integer. */
-export const quantity = t.String({ pattern: '^0x[0-9a-fA-F]+$', examples: ['0x5208'] })
+export const quantity = t.String({
+  ...pattern('^0x[0-9a-fA-F]+$', '0x and hex characters'),
+  examples: ['0x5208'],
+})
 
 /** Amount in the token's smallest unit, as a decimal string: it does not fit a JSON number. */
-export const amount = t.String({ pattern: '^[0-9]+$', examples: ['1000000'] })
+export const amount = t.String({
+  ...pattern('^[0-9]+$', 'a whole number as a text'),
+  examples: ['1000000'],
+})
 
 /** Like `amount`, for quantities that can be negative. */
-export const signedAmount = t.String({ pattern: '^-?[0-9]+$', examples: ['-1000000'] })
+export const signedAmount = t.String({
+  ...pattern('^-?[0-9]+$', 'a whole number as a text'),
+  examples: ['-1000000'],
+})
 
 /** Decimal number as a string, for prices and amounts scaled by decimals. */
-export const decimal = t.String({ pattern: '^-?[0-9]+(\\.[0-9]+)?$', examples: ['1.00000'] })
+export const decimal = t.String({
+  ...pattern('^-?[0-9]+(\\.[0-9]+)?$', 'a number as a text'),
+  examples: ['1.00000'],
+})
 
 /** Moment in UTC with whole seconds: YYYY-MM-DDTHH:MM:SSZ. */
 export const timestamp = t.String({ format: 'date-time', examples: ['2026-01-31T12:00:00Z'] })

@@ -69,7 +69,10 @@ export function sendAnswer<Services>(
         .send(payload)
     }
     case 'empty':
-      return reply.code(204).header('cache-control', cacheControl('none')).send()
+      return reply
+        .code(answer.status ?? 204)
+        .header('cache-control', cacheControl('none'))
+        .send()
     case 'events':
       return stream(answer, request, reply, context, deadline)
   }

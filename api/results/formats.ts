@@ -1,4 +1,5 @@
 /** The formats of results, and which one a request means. */
+import { wishesOf } from '#http/request/accept.ts'
 import type { FormatName, ResultFormat } from './format.ts'
 import { csvEncoder, jsonEncoder, ndjsonEncoder } from './textEncoders.ts'
 
@@ -40,17 +41,12 @@ export const formats: Readonly<Record<FormatName, ResultFormat>> = {
  * a client that sends nothing but any type or a browser's list expects what the contract describes.
  */
 export function acceptedFormat(accept: string | undefined): FormatName {
-  const wished = (accept ?? '').split(',').map(readWish)
-  const best = wished.filter(({ quality }) => quality > 0).sort((one, two) => two.quality - one.quality)
+  const best = wishesOf(accept)
+    .filter(({ quality }) => quality > 0)
+    .sort((one, two) => two.quality - one.quality)
   for (const { mediaType } of best) {
     const format = Object.values(formats).find(({ mediaTypes }) => mediaTypes.includes(mediaType))
     if (format) return format.name
   }
   return 'json'
-}
-
-function readWish(part: string): { readonly mediaType: string; readonly quality: number } {
-  const [mediaType = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase())
-  const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2)
-  return { mediaType, quality: quality === undefined ? 1 : Number(quality) || 0 }
 }

@@ -34,11 +34,11 @@ test('problems go to the node that they are about', () => {
   const { ofNodes, ofPlan } = problemsOf([
     { path: ['body', 'nodes', 1, 'dependsOn', 0], message: 'no node has the id x' },
     { path: ['body', 'nodes', 1], message: 'silent' },
-    { path: ['body', 'extra'], message: 'unknown member' },
+    { path: ['body', 'extra'], message: 'is an unknown member' },
     { path: ['body'], message: 'is no object' },
   ])
   expect([...ofNodes]).toEqual([[1, ['dependsOn.0: no node has the id x', 'silent']]])
-  expect(ofPlan).toEqual(['extra: unknown member', 'is no object'])
+  expect(ofPlan).toEqual(['extra: is an unknown member', 'is no object'])
 })
 
 test('a node is added under a free id, and the rest of the text stays', () => {

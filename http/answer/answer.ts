@@ -40,10 +40,15 @@ export interface Trailers {
   readonly values: () => Readonly<Record<string, string>>
 }
 
-/** Bytes with their content type, nothing (204), a live stream of events, or what is to be paid (402). */
+/** Bytes with their content type, nothing, a live stream of events, or what is to be paid (402). */
 export type RawAnswer =
   | Challenged
-  | { readonly kind: 'empty'; readonly headers?: Readonly<Record<string, string>> }
+  | {
+      readonly kind: 'empty'
+      /** Default 204. */
+      readonly status?: number
+      readonly headers?: Readonly<Record<string, string>>
+    }
   | {
       readonly kind: 'bytes'
       /** Default 200. */

@@ -2,8 +2,9 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Check } from 'typebox/value'
-import { shorten } from '#primitives.ts'
 import { ApiError, type Problem } from '../errors.ts'
+import { withoutNulls } from './absent.ts'
+import { problemsOf, sentenceOf } from './problems.ts'
 
 /** Deeper bodies are attacks on recursive readers, not requests. */
 const DEPTH_MAX = 64
@@ -75,66 +76,38 @@ export function bodyCheck(schema: TSchema): (body: unknown) => void {
   const validator = Compile(schema)
   return (body) => {
     assertBodyGiven(body)
-    if (validator.Check(body)) return
-    throw bodyInvalid(withoutRepeats(validator.Errors(body).flatMap((finding) => problemsOf(finding))))
+    if (!validator.Check(body)) throw bodyInvalid(problemsOf(validator.Errors(body), body))
   }
+}
+
+/** The reader of a body: the value that its schema admits. It @throws ApiError body_invalid */
+export function bodyReader({ method, body }: Bodied): (given: unknown) => unknown {
+  if (!body) return (given) => given
+  const check = body.read ? assertBodyGiven : bodyCheck(body.schema)
+  // In a change of what is there, null could mean more than absence.
+  const isTidied = method === 'POST' && !body.read
+  return (given) => {
+    const read = isTidied ? withoutNulls(body.schema, given) : given
+    check(read)
+    return read
+  }
+}
+
+/** What an endpoint tells of its body. */
+interface Bodied {
+  readonly method: string
+  readonly body: { readonly schema: TSchema; readonly read?: unknown } | null
 }
 
 /** Whether a POST may come without a body: it stands for one without members, where that is valid. */
-export const isBodyOptional = ({
-  method,
-  body,
-}: {
-  readonly method: string
-  readonly body: { readonly schema: TSchema; readonly read?: unknown } | null
-}): boolean => method === 'POST' && body !== null && body.read === undefined && Check(body.schema, {})
+export const isBodyOptional = ({ method, body }: Bodied): boolean =>
+  method === 'POST' && body !== null && body.read === undefined && Check(body.schema, {})
 
 /** @throws ApiError body_invalid for a request without a body */
-export function assertBodyGiven(body: unknown): void {
+function assertBodyGiven(body: unknown): void {
   if (body === undefined) throw bodyInvalid([{ path: ['body'], message: 'is required' }])
 }
 
-/** The problems one finding of the validator stands for, each at the member it is about. */
-export function problemsOf(
-  finding: ReturnType<ReturnType<typeof Compile>['Errors']>[number],
-  at: Problem['path'] = ['body'],
-): Problem[] {
-  const path = [...at, ...finding.instancePath.split('/').slice(1).map(unescapePointer)]
-  switch (finding.keyword) {
-    case 'required':
-      return finding.params.requiredProperties.map((name) => ({
-        path: [...path, name],
-        message: 'is required',
-      }))
-    case 'additionalProperties':
-      return finding.params.additionalProperties.map((name) => ({
-        path: [...path, shorten(name)],
-        message: 'unknown member',
-      }))
-    // What `additionalProperties: false` says of the member itself.
-    case 'boolean':
-      return []
-    default:
-      return [{ path, message: finding.message }]
-  }
-}
-
-function bodyInvalid(problems: readonly Problem[]): ApiError {
-  const [first] = problems
-  const message = first ? `Not valid: ${first.path.join('.')}: ${first.message}.` : undefined
-  return new ApiError('body_invalid', message && shorten(message, 300), {
-    details: problems.slice(0, PROBLEMS_MAX),
-  })
-}
-
-/** One problem for a place is enough: a union reports each of its branches. */
-function withoutRepeats(problems: readonly Problem[]): Problem[] {
-  return [...new Map(problems.map((problem) => [problem.path.join('/'), problem])).values()]
-}
-
-/** A member's name, or an index as the number it is. */
-function unescapePointer(segment: string): string | number {
-  return /^[0-9]{1,9}$/.test(segment)
-    ? Number(segment)
-    : shorten(segment.replaceAll('~1', '/').replaceAll('~0', '~'))
-}
+/** @returns ApiError body_invalid that names the first problem in a sentence */
+export const bodyInvalid = (problems: readonly Problem[]): ApiError =>
+  new ApiError('body_invalid', sentenceOf(problems), { details: problems.slice(0, PROBLEMS_MAX) })

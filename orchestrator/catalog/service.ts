@@ -25,7 +25,10 @@ const lines = (description: string) =>
 const url = (description: string) =>
   s.text({ minLength: 1, maxLength: 2_048, pattern: '^https?://', description })
 
-export const serviceIdSchema = s.text({ pattern: SERVICE_ID_PATTERN, examples: ['openweather'] })
+export const serviceIdSchema = s.text({
+  ...s.pattern(SERVICE_ID_PATTERN, '1 to 100 lowercase letters, digits and hyphens'),
+  examples: ['openweather'],
+})
 export const methodSchema = s.oneOf(methods)
 const recipientSchema = s.text({ pattern: '^0x[0-9a-fA-F]{40}$' })
 

@@ -1,7 +1,9 @@
 /** A job request from outside: a plan, a key that makes it once, and what it may cost at most. */
 import { Compile } from 'typebox/compile'
 import { ApiError } from '#http/errors.ts'
-import { problemsOf } from '#http/request/json.ts'
+import { withoutNulls } from '#http/request/absent.ts'
+import { bodyInvalid } from '#http/request/json.ts'
+import { problemsOf } from '#http/request/problems.ts'
 import * as s from '#http/schema.ts'
 import { isRecord } from '#primitives.ts'
 import { canonicalHash, NotCanonicalError } from '../plan/canonicalJson.ts'
@@ -13,7 +15,7 @@ const KEY_CHARACTERS_MIN = 8
 const KEY_CHARACTERS_MAX = 200
 
 const spendLimit = s.text({
-  pattern: '^[0-9]{1,9}(\\.[0-9]{1,18})?$',
+  ...s.pattern('^[0-9]{1,9}(\\.[0-9]{1,18})?$', 'an amount as a text, such as 0.25'),
   description: 'In the currency of quotes. A job that costs more is refused, and nothing is paid.',
   examples: ['0.25'],
 })
@@ -21,7 +23,7 @@ const spendLimit = s.text({
 export const idempotencyKeySchema = s.text({
   minLength: KEY_CHARACTERS_MIN,
   maxLength: KEY_CHARACTERS_MAX,
-  pattern: '^[\\x21-\\x7e]+$',
+  ...s.pattern('^[\\x21-\\x7e]+$', 'of printable ASCII characters without spaces'),
   description:
     'One plan of one payer for good. Keep it when you repeat a request: another key is another job.',
 })
@@ -50,14 +52,10 @@ export interface JobRequest {
 /** As REST takes it. @throws ApiError body_invalid, plan_invalid */
 export function readJobRequest(body: unknown): JobRequest {
   if (!isRecord(body)) throw new ApiError('body_invalid', 'Not valid: the body is no object.')
-  const { plan: given, ...beside } = body
+  const { plan: given, ...others } = body
   const plan = readPlan(given)
-  if (!check.Check(beside)) {
-    const details = check.Errors(beside).flatMap((found) => problemsOf(found, ['body']))
-    throw new ApiError('body_invalid', `Not valid: ${details[0]?.path.join('.')}: ${details[0]?.message}.`, {
-      details,
-    })
-  }
+  const beside = withoutNulls(besidePlan, others)
+  if (!check.Check(beside)) throw bodyInvalid(problemsOf(check.Errors(beside), beside))
   return jobRequestOf(plan, beside)
 }
 

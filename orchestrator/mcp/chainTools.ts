@@ -151,8 +151,15 @@ const blockOf = (name: string, told: unknown): Readonly<Record<string, number>> 
 /** A challenge to pay is no error of the catalogue: agents pay by the API itself. */
 function refusalOf(status: number, { code, message, details }: Json): ApiError {
   const known = status === 402 ? 'payment_required' : isErrorCode(code) ? code : 'upstream_error'
-  return new ApiError(known, textOf(message), { details: itemsOf(details).flatMap(problemOf) })
+  const problems = itemsOf(details).flatMap(problemOf)
+  const [first] = problems
+  // SQL has places of its own.
+  const isOfArgument = first?.path[0] === 'arguments' && known !== 'sql_invalid'
+  return new ApiError(known, isOfArgument ? argumentSentence(first) : textOf(message), { details: problems })
 }
+
+const argumentSentence = ({ path, message }: Problem): string =>
+  `Not valid: ${path.join('.')}: ${message.replace(/\.$/, '')}.`
 
 const isErrorCode = (code: unknown): code is ErrorCode =>
   typeof code === 'string' && Object.hasOwn(errorCatalogue, code)
@@ -163,7 +170,11 @@ function problemOf(detail: unknown): Problem[] {
   const { line, column, hint } = more
   return [
     {
-      path: steps,
+      // Parts of a request are arguments here.
+      path: [
+        ...(['query', 'param', 'body'].includes(`${steps[0]}`) ? ['arguments'] : steps.slice(0, 1)),
+        ...steps.slice(1),
+      ],
       message: textOf(message) ?? '',
       ...(typeof line === 'number' && { line }),
       ...(typeof column === 'number' && { column }),

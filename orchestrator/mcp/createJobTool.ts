@@ -3,9 +3,7 @@
  * comes in `_meta` or in Authorization, and one that is refused is answered by a challenge.
  */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
-import { Compile } from 'typebox/compile'
 import type { Challenged } from '#http/request/access.ts'
-import { problemsOf } from '#http/request/json.ts'
 import * as s from '#http/schema.ts'
 import {
   CREDENTIAL,
@@ -17,16 +15,15 @@ import {
   VERIFICATION_FAILED,
   withCredential,
 } from '#payments/methods/mppOverMcp.ts'
-import { membersOf } from '../catalog/members.ts'
 import type { Asked } from '../job/JobOrders.ts'
 import { idempotencyKeySchema, type JobRequest, jobRequestOf, spendLimits } from '../job/readJobRequest.ts'
 import { orderJob } from '../operations.ts'
 import { planRequestSchema, planSchema } from '../plan/plan.ts'
-import { planIn } from './planIn.ts'
-import { Answer, argumentsInvalid, type Tool, type ToolCall } from './tool.ts'
+import { planReader } from './planIn.ts'
+import { Answer, type Tool, type ToolCall } from './tool.ts'
 
 const besidePlan = s.object({ idempotency_key: idempotencyKeySchema, ...spendLimits })
-const check = Compile(besidePlan)
+const readOrdered = planReader(besidePlan)
 
 const handoffSchema = s.named('JobHandoff', {
   status: s.literal('payment_required'),
@@ -80,10 +77,7 @@ export const createJobTool: Tool = {
 
 /** @throws ApiError body_invalid, plan_invalid */
 function requestIn(input: unknown): JobRequest {
-  const plan = planIn(input)
-  const { plan: _, ...beside } = membersOf(input)
-  if (!check.Check(beside))
-    throw argumentsInvalid(check.Errors(beside).flatMap((found) => problemsOf(found, ['arguments'])))
+  const { plan, beside } = readOrdered(input)
   const { idempotency_key: idempotencyKey, ...limits } = beside
   return jobRequestOf(plan, { idempotencyKey, ...limits })
 }

@@ -9,7 +9,10 @@ import { type Tool, tool } from './tool.ts'
 
 const jobId = s.text({
   format: 'uuid',
-  pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$',
+  ...s.pattern(
+    '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$',
+    'a UUID of version 4, in lower case',
+  ),
   description: 'As create_job told it. Who has it may read the job: keep it, and tell it to nobody.',
 })
 

@@ -4,6 +4,7 @@ import { rawEndpoint } from '#http/rawEndpoint.ts'
 import * as s from '#http/schema.ts'
 import { agentRequests, unitsOf } from '../allowance.ts'
 import { PLAN_BYTES_MAX } from '../plan/plan.ts'
+import { EVENTS_TYPE, framed, framingOf, JSON_TYPE, notAcceptable } from './framing.ts'
 import { type McpBody, readMessages } from './readMessages.ts'
 import { type HeaderValues, type McpCall, serve } from './serve.ts'
 import type { Tool, ToolServices } from './tool.ts'
@@ -24,22 +25,24 @@ export const mcpEndpoint = rawEndpoint({
   path: '/mcp',
   summary: 'Tools for agents, by the Model Context Protocol.',
   description:
-    'Streamable HTTP in the revisions 2026-07-28 and 2025-11-25, and those before: no session, JSON answers. Tools: search_services, describe_service, quote_plan, create_job, get_job, create_job_review, get_job_review, send_product_feedback; of chain data query_chain, list_transfers, list_balances.',
+    'Streamable HTTP in the revisions 2026-07-28 and 2025-11-25, and those before: no session, JSON answers (events for clients that take nothing else). Tools: search_services, describe_service, quote_plan, create_job, get_job, create_job_review, get_job_review, send_product_feedback; of chain data query_chain, list_transfers, list_balances.',
   tag: 'Services',
   access: agentRequests,
   body: s.foreign('A JSON-RPC message of the protocol.'),
   bodyBytesMax: BODY_BYTES_MAX,
   readBody: readMessages,
   units: ({ body: { characters, messages } }) => unitsOf(characters, messages),
-  produces: { 'application/json': null },
+  produces: { [JSON_TYPE]: null, [EVENTS_TYPE]: null },
   statuses: [200, 202, 400, 404, 406],
   errors: ['forbidden', 'rate_limit_exceeded'],
   answer: async ({ body, headers, asking, caller, signal }, services: McpServices) => {
     assertOwnOrigin(headers.origin, headers.host, services.publicOrigin)
+    const framing = framingOf(headers.accept)
+    if (framing === null) return notAcceptable
     const { version, chainTools } = services
     const call = { services, asking, caller: caller.id, signal, version, chainTools, survey: body.survey }
     const { status, text } = await answerAll(body, headers, call)
-    return { kind: 'bytes', status, contentType: 'application/json; charset=utf-8', body: text }
+    return framed(text, status, framing)
   },
 })
 
@@ -52,12 +55,13 @@ function assertOwnOrigin(origin: string | undefined, host: string | undefined, o
 
 /** The answers of all messages, in one text. */
 async function answerAll(
-  { text, refused }: McpBody,
+  body: McpBody,
   headers: HeaderValues,
   call: McpCall,
 ): Promise<{ readonly status: number; readonly text: string }> {
-  if (text === null) return { status: 200, text: JSON.stringify(refused) }
-  const response = await serve(text, headers, call)
+  const { refused, message, isLeft } = body
+  if (!isLeft) return { status: 200, text: JSON.stringify(Array.isArray(message) ? refused : refused[0]) }
+  const response = await serve(body, headers, call)
   const told = await response.text()
   if (refused.length === 0 || !response.ok) return { status: response.status, text: told }
   const answered: unknown = told === '' ? [] : JSON.parse(told)

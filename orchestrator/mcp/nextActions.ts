@@ -1,7 +1,8 @@
 /** What an agent should do about a failure. */
-import type { ErrorCode } from '#http/errors.ts'
+import { type ErrorCode, errorCatalogue } from '#http/errors.ts'
 
 const nextActions: Partial<Record<ErrorCode, string>> = {
+  api_key_malformed: 'Tell the user that the API key which this server was given has not the form of one.',
   chain_id_unsupported: 'Leave out chainId, or name a chain that is served here.',
   payment_required:
     'Do what the message allows: wait a minute, have the user give an API key to this server, or do without.',
@@ -27,4 +28,10 @@ const nextActions: Partial<Record<ErrorCode, string>> = {
 }
 
 export const nextActionOf = (code: ErrorCode): string =>
-  nextActions[code] ?? 'Call this tool once more; if it fails again, tell the user.'
+  nextActions[code] ??
+  (ofArguments.has(errorCatalogue[code].status)
+    ? 'Correct the arguments that the message names, then call this tool again.'
+    : 'Call this tool once more; if it fails again, tell the user.')
+
+/** Statuses of requests that are wrong themselves: repeated they fail again. */
+const ofArguments: ReadonlySet<number> = new Set([400, 422])

@@ -1,18 +1,24 @@
 /**
- * The body of a request to POST /mcp: bounded before anything is made of it. A message of a batch
- * that holds a text which is none is refused by itself; the others are answered.
+ * The body of a request to POST /mcp: bounded before anything is made of it. A message that holds a
+ * text which is none, or params of another form, is refused by itself; others of its batch are
+ * answered.
  */
 import { ApiError } from '#http/errors.ts'
 import { assertDepth, assertWellFormed, isWellFormedJson } from '#http/request/json.ts'
-import { itemsOf, membersOf } from '../catalog/members.ts'
+import { membersOf } from '../catalog/members.ts'
 import { type JsonSurvey, LONG_NUMBERS_MAX, surveyOf, VALUES_MAX } from '../plan/jsonSurvey.ts'
+import { paramsProblem, withoutAbsent } from './protocolParams.ts'
 
 /** Messages of one request; the protocol has had no batches since 2025-06-18. */
 const BATCH_MESSAGES_MAX = 20
 
 export interface McpBody {
-  /** What is to be answered, as it came or without what is refused; null where nothing is left. */
-  readonly text: string | null
+  /** As it came. */
+  readonly text: string
+  /** Its JSON, or undefined, without what is refused. */
+  readonly message: unknown
+  /** False where every message is refused. */
+  readonly isLeft: boolean
   readonly characters: number
   readonly messages: number
   readonly survey: JsonSurvey
@@ -25,26 +31,38 @@ export function readMessages(text: string): McpBody {
   assertDepth(text)
   const survey = surveyOf(text)
   assertReadable(survey)
-  const isBatch = text.trimStart().startsWith('[')
   // Text that is no JSON is one message, which the protocol refuses.
-  const batch = isBatch ? itemsOf(parsed(text)) : []
-  if (batch.length > BATCH_MESSAGES_MAX)
+  const given = parsed(text)
+  const batch = Array.isArray(given) ? given : null
+  if (batch && batch.length > BATCH_MESSAGES_MAX)
     throw new ApiError('body_too_large', `A batch has at most ${BATCH_MESSAGES_MAX} messages.`)
-  const read = { characters: text.length, messages: Math.max(batch.length, 1), survey }
-  if (isWellFormedJson(text)) return { ...read, text, refused: [] }
-  if (batch.length === 0) assertWellFormed(text)
-  const isText = (message: unknown) => isWellFormedJson(JSON.stringify(message))
-  const kept = batch.filter(isText)
-  const refused = batch.filter((message) => !isText(message)).map(refusalOf)
-  return { ...read, text: kept.length > 0 ? JSON.stringify(kept) : null, refused }
+  if (!batch) assertWellFormed(text)
+  const isWhole = batch === null || isWellFormedJson(text)
+  const read = (batch ?? [given]).map((each) => {
+    const message = withoutAbsent(each)
+    return { message, refusal: refusalOf(message, isWhole || isWellFormedJson(JSON.stringify(message))) }
+  })
+  const kept = read.filter(({ refusal }) => refusal === null).map(({ message }) => message)
+  const refused = read.flatMap(({ refusal }) => refusal ?? [])
+  return {
+    text,
+    message: batch ? kept : kept[0],
+    isLeft: kept.length > 0 || refused.length === 0,
+    characters: text.length,
+    messages: Math.max(read.length, 1),
+    survey,
+    refused,
+  }
 }
 
-/** The answer to a request that holds ill-formed text (JSON-RPC 2.0, section 5.1). */
-const refusalOf = (message: unknown): object => {
+/** The answer to a message that is refused (JSON-RPC 2.0, section 5.1), else null. */
+function refusalOf(message: unknown, isWellFormed: boolean): object | null {
   const { id } = membersOf(message)
   const isId = typeof id === 'number' || (typeof id === 'string' && isWellFormedJson(JSON.stringify(id)))
-  const error = { code: -32600, message: 'A text holds NUL or half a character.' }
-  return { jsonrpc: '2.0', id: isId ? id : null, error }
+  const answer = (error: object) => ({ jsonrpc: '2.0', id: isId ? id : null, error })
+  if (!isWellFormed) return answer({ code: -32600, message: 'A text holds NUL or half a character.' })
+  const problem = isId ? paramsProblem(message) : undefined
+  return problem === undefined ? null : answer({ code: -32602, message: problem })
 }
 
 /** @throws ApiError body_too_large before anything is made of what takes too long to read */
@@ -60,6 +78,6 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return null
+    return undefined
   }
 }

@@ -13,10 +13,13 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { apiErrorOf } from '#http/answer/thrown.ts'
+import type { Problem } from '#http/errors.ts'
 import type * as s from '#http/schema.ts'
 import type { JsonSurvey } from '../plan/jsonSurvey.ts'
 import { assertExact } from '../plan/readPlan.ts'
+import { EVENTS_TYPE, JSON_TYPE } from './framing.ts'
 import { nextActionOf } from './nextActions.ts'
+import type { McpBody } from './readMessages.ts'
 import { Answer, ownNames, type Tool, type ToolCall } from './tool.ts'
 import { tools } from './tools.ts'
 
@@ -38,15 +41,18 @@ const TOOLS_TTL_MS = 300_000
 export type HeaderValues = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /**
- * Answers the text of one POST. What is wrong with the program itself is thrown, so that it is
+ * Answers the body of one POST. What is wrong with the program itself is thrown, so that it is
  * logged and answered as everywhere.
  */
-export async function serve(text: string, headers: HeaderValues, call: McpCall): Promise<Response> {
+export async function serve(
+  { text, message: body }: Pick<McpBody, 'text' | 'message'>,
+  headers: HeaderValues,
+  call: McpCall,
+): Promise<Response> {
   const defects: unknown[] = []
   const server = serverOf(call, defects)
   const request = requestOf(text, headers, call.signal)
   // A body that is no JSON speaks no revision: the older one answers it.
-  const body = parsed(text)
   const given = body === undefined ? {} : { parsedBody: body }
   const isOld = body === undefined || (await isLegacyRequest(request, body))
   try {
@@ -76,15 +82,9 @@ function requestOf(body: string, headers: HeaderValues, signal: AbortSignal): Re
   const given = new Headers()
   for (const [name, value] of Object.entries(headers))
     for (const one of [value ?? []].flat()) given.append(name, one)
+  // Which of both the client takes is the door's matter; the library wants to see them both.
+  given.set('accept', `${JSON_TYPE}, ${EVENTS_TYPE}`)
   return new Request('http://mcp.invalid/mcp', { method: 'POST', headers: given, body, signal })
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function serverOf(call: McpCall, defects: unknown[]): Server {
@@ -158,9 +158,15 @@ async function run(
     const { code, message, details } = apiErrorOf(thrown)
     if (code === 'internal_error') defects.push(thrown)
     const told = {
-      error: { code, message, ...(details.length > 0 && { details }) },
+      error: { code, message, ...(details.length > 0 && { details: details.map(inArguments) }) },
       next_action: nextActionOf(code),
     }
     return { content: [{ type: 'text', text: JSON.stringify(told) }], isError: true }
   }
+}
+
+/** A plan is the body of a request by REST; here it is an argument. */
+function inArguments({ path: [first, ...rest], ...problem }: Problem): Problem {
+  if (first !== 'body') return { path: [...(first === undefined ? [] : [first]), ...rest], ...problem }
+  return { path: ['arguments', ...(rest.length > 0 ? ['plan', ...rest] : [])], ...problem }
 }

@@ -1,8 +1,9 @@
 /** What a tool of agents is, and how its input is checked before it runs. */
 import { Compile } from 'typebox/compile'
-import { ApiError, type Problem } from '#http/errors.ts'
+import { withoutNulls } from '#http/request/absent.ts'
 import type { AccessRequest } from '#http/request/access.ts'
-import { problemsOf } from '#http/request/json.ts'
+import { bodyInvalid } from '#http/request/json.ts'
+import { problemsOf } from '#http/request/problems.ts'
 import type * as s from '#http/schema.ts'
 import { isRecord } from '#primitives.ts'
 import type { Call, OrchestratorServices } from '../operations.ts'
@@ -64,17 +65,12 @@ export function tool<Input extends s.TSchema>(
   const check = Compile(definition.input)
   return {
     ...definition,
-    run: (input, call) => {
+    run: (given, call) => {
+      const input = withoutNulls(definition.input, given)
       if (check.Check(input)) return definition.run(input, call)
-      const problems = check.Errors(input).flatMap((found) => problemsOf(found, ['arguments']))
-      throw argumentsInvalid(problems)
+      throw bodyInvalid(problemsOf(check.Errors(input), input, ['arguments']))
     },
   }
-}
-
-export function argumentsInvalid(details: readonly Problem[]): ApiError {
-  const [first] = details
-  return new ApiError('body_invalid', `Not valid: ${first?.path.join('.')}: ${first?.message}.`, { details })
 }
 
 /** Names of arguments, by the names that answers have for the same. */
@@ -86,11 +82,12 @@ const nameOfArgument: Readonly<Record<string, string>> = {
 /** Arguments by their own names, where some came by those that answers have for them. */
 export function ownNames(given: unknown): unknown {
   if (!isRecord(given)) return given
-  return Object.fromEntries(
-    Object.entries(given).map(([name, value]) => {
-      const own = Object.hasOwn(nameOfArgument, name) ? nameOfArgument[name] : undefined
-      // Two values for one argument are told as an unknown member.
-      return [own === undefined || own in given ? name : own, value]
-    }),
-  )
+  const named = Object.entries(given).map(([name, value]): [string, unknown] => {
+    const own = Object.hasOwn(nameOfArgument, name) ? nameOfArgument[name] : undefined
+    // Two values for one argument are told as an unknown member; null is none.
+    const isTwice = own !== undefined && value !== null && (given[own] ?? null) !== null
+    return [own === undefined || isTwice ? name : own, value]
+  })
+  const isNull = ([, value]: [string, unknown]) => value === null
+  return Object.fromEntries([...named.filter(isNull), ...named.filter((entry) => !isNull(entry))])
 }

@@ -1,5 +1,6 @@
 /** The orchestrator's operations as tools of agents, in the order in which they are used. */
 import { ApiError } from '#http/errors.ts'
+import { bodyInvalid } from '#http/request/json.ts'
 import * as s from '#http/schema.ts'
 import { shorten } from '#primitives.ts'
 import { feedbackKinds } from '#rows/feedback/productFeedback.ts'
@@ -20,8 +21,8 @@ import { planSchema } from '../plan/plan.ts'
 import { askChain, type ChainTool, inputOf, outputOf } from './chainTools.ts'
 import { createJobTool } from './createJobTool.ts'
 import { getJobTool, getReviewTool, reviewTool } from './jobTools.ts'
-import { planIn } from './planIn.ts'
-import { argumentsInvalid, type Tool, tool } from './tool.ts'
+import { planReader } from './planIn.ts'
+import { type Tool, tool } from './tool.ts'
 
 /** A service with more endpoints is described one endpoint at a time. */
 const ENDPOINTS_WHOLE_MAX = 40
@@ -46,7 +47,7 @@ const searchTool = tool({
     const { query, limit = SEARCH_LIMIT_DEFAULT, resolution = 'static' } = asked
     const { service_ids: ids, service_mode: mode } = asked
     if (mode !== undefined && ids === undefined)
-      throw argumentsInvalid([{ path: ['arguments', 'service_mode'], message: 'needs `service_ids`' }])
+      throw bodyInvalid([{ path: ['arguments', 'service_mode'], message: 'needs `service_ids`' }])
     const filter = { serviceIds: ids ?? null, serviceMode: mode ?? null, withEvidence: false }
     return searchServices.run({ query, limit, resolution, ...filter }, call.services, call)
   },
@@ -67,7 +68,11 @@ const describeTool = tool({
   isOpenWorld: true,
   run: async ({ service_id: serviceId, method, path }, call) => {
     if ((method === undefined) !== (path === undefined))
-      throw new ApiError('parameter_conflict', '`method` and `path` go together.')
+      throw bodyInvalid([
+        method === undefined
+          ? { path: ['arguments', 'method'], message: 'is required beside `path`' }
+          : { path: ['arguments', 'path'], message: 'is required beside `method`' },
+      ])
     const description = await describeService.run({ serviceId, method, path }, call.services, call)
     const { scope, service } = description
     if (scope === 'service' && service.endpoints.length > ENDPOINTS_WHOLE_MAX)
@@ -85,6 +90,8 @@ const describeTool = tool({
   },
 })
 
+const readQuoted = planReader(s.object({}))
+
 const quoteTool: Tool = {
   name: 'quote_plan',
   title: 'Quote a plan',
@@ -93,8 +100,7 @@ const quoteTool: Tool = {
   input: s.object({ plan: planSchema }),
   output: quotePlan.output,
   isOpenWorld: true,
-  // The plan's own reader names every bad node.
-  run: async (input, call) => quotePlan.run(planIn(input), call.services, call),
+  run: async (input, call) => quotePlan.run(readQuoted(input).plan, call.services, call),
 }
 
 const feedbackTool = tool({

@@ -57,7 +57,7 @@ export function checkPlan({ nodes }: Plan, services: Services): CheckedPlan {
 
 export function planInvalid(problems: readonly Problem[]): ApiError {
   const [first] = problems
-  const where = first ? ` ${first.path.slice(1).join('.')}: ${first.message}` : ''
+  const where = first ? ` ${[first.path.slice(1).join('.'), first.message].filter(Boolean).join(': ')}` : ''
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more, see details)` : ''
   return new ApiError('plan_invalid', `The plan cannot run:${where}${more}.`, { details: problems })
 }

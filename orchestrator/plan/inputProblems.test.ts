@@ -17,7 +17,7 @@ describe('patterns of strangers', () => {
   ])('%s is asked of the linear engine', (pattern, fits, differs) => {
     expect(problemsOf(text(pattern), { a: fits })).toEqual([])
     expect(problemsOf(text(pattern), { a: differs })).toEqual([
-      { path: ['a'], message: `must match pattern ${JSON.stringify(pattern)}` },
+      { path: ['a'], message: `must be a text that fits the expression ${pattern}` },
     ])
   })
 

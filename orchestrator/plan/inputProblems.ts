@@ -1,7 +1,8 @@
 /** A node's input against its endpoint's schema, as far as it is known before the plan runs. */
 import { Errors } from 'typebox/schema'
 import type { Problem } from '#http/errors.ts'
-import { isRecord } from '#primitives.ts'
+import { expectedBy, type Finding } from '#http/request/expected.ts'
+import { isRecord, shorten } from '#primitives.ts'
 import type { CheckBudget } from './checkSteps.ts'
 
 /** Problems told per node: an input of another form altogether needs no longer list. */
@@ -27,11 +28,11 @@ export function inputProblems({ schema, input, places, path, budget }: InputChec
   const [, found] = Errors(checked, input)
   const problems: Problem[] = []
   const seen = new Set<string>()
-  for (const { instancePath, keyword, message, params } of found) {
+  for (const finding of found) {
+    const { instancePath, keyword } = finding
     if (dependsOnReference(instancePath, keyword, places) || seen.has(instancePath)) continue
     seen.add(instancePath)
-    const missing = keyword === 'required' ? `lacks ${namesIn(params)}` : message
-    problems.push({ path: [...path, ...instancePath.split('/').slice(1)], message: missing })
+    problems.push({ path: [...path, ...instancePath.split('/').slice(1)], message: messageOf(finding) })
     if (problems.length === PROBLEMS_MAX) break
   }
   return problems
@@ -59,8 +60,30 @@ const data = new Set(['enum', 'const', 'default', 'examples', 'required', 'type'
 const refinementOf = (pattern: unknown, budget: CheckBudget) => ({
   check: (value: unknown) =>
     typeof value !== 'string' || budget.patternOf(String(pattern))?.test(value) !== false,
-  error: () => `must match pattern ${JSON.stringify(pattern)}`,
+  error: () => `a text that fits the expression ${pattern}`,
 })
+
+function messageOf(finding: Finding): string {
+  switch (finding.keyword) {
+    case 'boolean':
+      return 'is an unknown member'
+    case 'additionalProperties':
+      return `has unknown members: ${finding.params.additionalProperties
+        .slice(0, NAMES_MAX)
+        .map((name) => shorten(name))
+        .join(', ')}`
+    case 'required':
+      return `lacks ${finding.params.requiredProperties
+        .slice(0, NAMES_MAX)
+        .map((name) => shorten(name))
+        .join(', ')}`
+    default:
+      return `must be ${expectedBy(finding)}`
+  }
+}
+
+/** Members named in one message. */
+const NAMES_MAX = 10
 
 function dependsOnReference(instancePath: string, keyword: string, places: readonly string[]): boolean {
   const isBelow = (path: string, above: string) => path === above || path.startsWith(`${above}/`)
@@ -69,8 +92,3 @@ function dependsOnReference(instancePath: string, keyword: string, places: reado
   const hangs = keyword === 'anyOf' || keyword === 'oneOf' || keyword === 'not' || keyword === 'enum'
   return hangs && places.some((place) => isBelow(place, instancePath))
 }
-
-const namesIn = (params: object): string =>
-  'requiredProperties' in params && Array.isArray(params.requiredProperties)
-    ? params.requiredProperties.slice(0, 10).join(', ')
-    : 'a member'

@@ -135,7 +135,7 @@ describe('a node', () => {
   it('has an input of the form its endpoint asks for', () => {
     expect(problemsOf(post({ count: 2 }))).toEqual([])
     expect(problemsOf(post({}))).toEqual(['2.input: lacks count'])
-    expect(problemsOf(post({ count: 0 }))).toEqual(['2.input.count: must be >= 1'])
+    expect(problemsOf(post({ count: 0 }))).toEqual(['2.input.count: must be at least 1'])
   })
 
   it('may have outputs of other nodes in its input, and is not judged by them', () => {

@@ -1,6 +1,6 @@
 /** A plan: its form and limits, and its hash. The schemas are those of both doors. */
 import * as s from '#http/schema.ts'
-import { methodSchema, PATH_CHARACTERS_MAX, SERVICE_ID_PATTERN } from '../catalog/service.ts'
+import { methodSchema, PATH_CHARACTERS_MAX, serviceIdSchema } from '../catalog/service.ts'
 import { canonicalHash } from './canonicalJson.ts'
 
 export const NODES_MAX = 100
@@ -12,11 +12,14 @@ const nodeId = s.text({ minLength: 1, maxLength: NODE_ID_CHARACTERS_MAX })
 
 const nodeProperties = {
   id: nodeId,
-  serviceId: s.text({ pattern: SERVICE_ID_PATTERN }),
+  serviceId: serviceIdSchema,
   method: methodSchema,
   path: s.text({
     maxLength: PATH_CHARACTERS_MAX,
-    pattern: '^/(?:[^/?#\\\\][^?#\\\\]*)?$',
+    ...s.pattern(
+      '^/(?:[^/?#\\\\][^?#\\\\]*)?$',
+      'a path that begins with one slash and holds no ?, # or backslash',
+    ),
     description: 'Concrete: parameters of the endpoint are filled in.',
   }),
 }

@@ -1,7 +1,9 @@
 /** A plan from outside: its form, with a problem for everything that is wrong, at every node. */
 import { Compile } from 'typebox/compile'
 import { ApiError, type Problem } from '#http/errors.ts'
-import { assertDepth, assertWellFormed, problemsOf } from '#http/request/json.ts'
+import { withoutNulls } from '#http/request/absent.ts'
+import { assertDepth, assertWellFormed } from '#http/request/json.ts'
+import { problemsOf } from '#http/request/problems.ts'
 import { isRecord, shorten } from '#primitives.ts'
 import { planInvalid } from './checkPlan.ts'
 import { type JsonSurvey, LONG_NUMBERS_MAX, surveyOf, VALUES_MAX } from './jsonSurvey.ts'
@@ -13,6 +15,7 @@ import {
   type PlanNodeRequest,
   planNodeRequestSchema,
   planNodeSchema,
+  planRequestSchema,
 } from './plan.ts'
 
 const requestCheck = Compile(planNodeRequestSchema)
@@ -21,7 +24,11 @@ const completeCheck = Compile(planNodeSchema)
 /** As REST takes it: defaults are filled in. @throws ApiError plan_invalid */
 export const readPlan = (body: unknown): Plan =>
   completePlan({
-    nodes: readNodes(body, (node): node is PlanNodeRequest => requestCheck.Check(node), requestCheck),
+    nodes: readNodes(
+      withoutNulls(planRequestSchema, body),
+      (node): node is PlanNodeRequest => requestCheck.Check(node),
+      requestCheck,
+    ),
   })
 
 /** As the tools take it: nothing is left out. @throws ApiError plan_invalid */
@@ -67,13 +74,13 @@ function readNodes<Node>(
   const { nodes, ...others } = body
   const problems: Problem[] = Object.keys(others)
     .slice(0, NODES_MAX)
-    .map((name) => ({ path: ['body', shorten(name)], message: 'unknown member' }))
+    .map((name) => ({ path: ['body', shorten(name)], message: 'is an unknown member' }))
   if (!Array.isArray(nodes) || nodes.length === 0 || nodes.length > NODES_MAX)
     throw planInvalid([...problems, { path: ['body', 'nodes'], message: `expected 1 to ${NODES_MAX} nodes` }])
   const read: Node[] = []
   for (const [index, node] of nodes.entries()) {
     if (isNode(node)) read.push(node)
-    else problems.push(...check.Errors(node).flatMap((found) => problemsOf(found, ['body', 'nodes', index])))
+    else problems.push(...problemsOf(check.Errors(node), node, ['body', 'nodes', index]))
   }
   if (problems.length > 0) throw planInvalid(problems)
   return read

@@ -23,7 +23,11 @@ export const reviewSchema = s.named('Review', {
         nodeId: s.text({ minLength: 1, maxLength: 200, description: 'A node of the plan, once.' }),
         rating,
         comment: s.optional(comment),
-        tags: s.optional(s.array(s.text({ pattern: '^[a-z0-9-]{1,32}$' }), { maxItems: TAGS_MAX })),
+        tags: s.optional(
+          s.array(s.text(s.pattern('^[a-z0-9-]{1,32}$', '1 to 32 lowercase letters, digits and hyphens')), {
+            maxItems: TAGS_MAX,
+          }),
+        ),
       }),
       { maxItems: TOOLS_MAX },
     ),

@@ -147,7 +147,7 @@ describe.each(agents)('an agent of $revision', ({ revision, connect }) => {
     const short = { id: 'a', serviceId: 'demo-sun', method: 'POST', path: '/daylight' }
     const { error } = await failure('quote_plan', { plan: { nodes: [short, short] } })
     expect(error.code).toBe('plan_invalid')
-    expect(error.details.map(({ path }: { path: unknown[] }) => path.slice(2).join('.'))).toEqual([
+    expect(error.details.map(({ path }: { path: unknown[] }) => path.slice(3).join('.'))).toEqual([
       ...['0.input', '0.dependsOn', '1.input', '1.dependsOn'],
     ])
     await expect(agent.call('pay_all', {})).rejects.toThrow(/no such tool/)

@@ -212,7 +212,10 @@ describe('POST /v1/quote', () => {
     expect(status).toBe(422)
     expect(body.error.code).toBe('plan_invalid')
     expect(body.error.details).toHaveLength(61)
-    expect(body.error.details[1]).toEqual({ path: ['body', 'nodes', 0, 'colour'], message: 'unknown member' })
+    expect(body.error.details[1]).toEqual({
+      path: ['body', 'nodes', 0, 'colour'],
+      message: 'is an unknown member',
+    })
   })
 
   it('refuses what is no plan', async () => {

@@ -12,7 +12,10 @@ export interface AuthServices {
 
 const account = s.text({ pattern: '^0x[0-9a-fA-F]{40}$' })
 /** The longest signature of Tempo has some 2,100 bytes; contracts may want more. */
-const signature = s.text({ pattern: '^0x([0-9a-fA-F]{2})+$', maxLength: 8_194 })
+const signature = s.text({
+  ...s.pattern('^0x([0-9a-fA-F]{2})+$', '0x and pairs of hex characters'),
+  maxLength: 8_194,
+})
 
 const challengeEndpoint = command({
   path: '/v1/auth/siwe/challenge',
@@ -26,7 +29,7 @@ const challengeEndpoint = command({
     ),
     chainId: s.optional(s.integer({ minimum: 0, description: 'Default: 0, for any chain.' })),
     resources: s.optional(
-      s.array(s.text({ maxLength: 2_048, pattern: '^[!-~]+$' }), {
+      s.array(s.text({ maxLength: 2_048, ...s.pattern('^[!-~]+$', 'a URI') }), {
         maxItems: 10,
         description: 'URIs that the message names.',
       }),

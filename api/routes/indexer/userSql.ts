@@ -62,7 +62,7 @@ const dollarsPattern = /^[0-9]{1,9}(\.[0-9]{1,9})?$/
 
 /** US dollars, in JSON. */
 export const dollars = s.text({
-  pattern: dollarsPattern.source,
+  ...s.pattern(dollarsPattern.source, 'dollars as a text, such as 0.005'),
   examples: ['0.001'],
   description: 'US dollars as a decimal string.',
 })

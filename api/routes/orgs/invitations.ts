@@ -62,7 +62,7 @@ export const createInvitationEndpoint = command({
   access: management,
   errors: [...orgErrors, 'limit_exceeded'],
   body: s.object({
-    email: s.optional(s.text({ maxLength: 254, pattern: emailPattern })),
+    email: s.optional(s.text({ maxLength: 254, ...s.pattern(emailPattern, 'an e-mail address') })),
     address: s.optional(s.text({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'May stand for `email`.' })),
     role,
   }),

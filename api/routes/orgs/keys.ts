@@ -86,11 +86,17 @@ export const createKeyEndpoint = command({
     ),
     chains: s.optional(s.array(s.integer({ minimum: 1 }), { minItems: 1, maxItems: ENTRIES_MAX })),
     origins: s.optional(
-      s.array(s.text({ maxLength: 300, pattern: '^https?://[^/\\s\\u0000]+$' }), {
-        minItems: 1,
-        maxItems: ENTRIES_MAX,
-        description: 'Web origins, for keys that a page publishes.',
-      }),
+      s.array(
+        s.text({
+          maxLength: 300,
+          ...s.pattern('^https?://[^/\\s\\u0000]+$', 'an origin such as https://app.example.com'),
+        }),
+        {
+          minItems: 1,
+          maxItems: ENTRIES_MAX,
+          description: 'Web origins, for keys that a page publishes.',
+        },
+      ),
     ),
     addressQuota: s.optional(
       s.integer({
