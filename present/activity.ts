@@ -17,13 +17,17 @@ import { activityData } from './activityData.ts'
 import { type AttributionNames, readMemo } from './memo.ts'
 import { type KnownToken, presentTokenAmount } from './token.ts'
 
+const args = s.foreign(
+  'Arguments by name; integers as decimal strings, bytes as lowercase hex; a text with NUL or bytes that are not UTF-8 is its leading ASCII characters, `�0x` and the hex of the rest.',
+)
+
 const eventSchema = s.named('ActivityEvent', {
   address: s.address,
   data: s.hex,
   logIndex: s.count,
   topics: s.array(s.hash),
   eventName: s.optional(s.text()),
-  args: s.optional(s.foreign('Arguments by name; integers as decimal strings, bytes as lowercase hex.')),
+  args: s.optional(args),
   title: s.optional(s.text()),
 })
 
@@ -79,7 +83,7 @@ const declared = s.named('DeclaredActivity', {
   data: s.object({
     contract: s.address,
     event: s.text(),
-    args: s.foreign('Arguments by name; integers as decimal strings, bytes as lowercase hex.'),
+    args,
     signer,
   }),
   events: s.optional(events),

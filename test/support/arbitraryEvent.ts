@@ -76,7 +76,7 @@ export function sqlValue(
   }
   if (parameter.type === 'tuple' && 'components' in parameter) return tupleValue(parameter.components, value)
   if (typeof value === 'number' || typeof value === 'bigint') return integerValue(parameter.type, value)
-  return typeof value === 'boolean' ? value : String(value).replaceAll('\0', '')
+  return typeof value === 'boolean' ? value : String(value)
 }
 
 function tupleValue(components: readonly AbiParameter[], value: unknown): SqlValue {

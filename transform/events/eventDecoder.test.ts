@@ -90,11 +90,11 @@ describe('length of data', () => {
     expect(decoderOf(nested)({ topics: selector, data })).toBeNull()
   })
 
-  it('keeps NUL and replaces invalid UTF-8 in text', () => {
+  it('spells out NUL and invalid UTF-8 in text', () => {
     const text = parse('event Value(string value)')
     const data = encodeAbiParameters([{ type: 'bytes' }], ['0x4100ff42'])
     expect(decoderOf(text)({ topics: [hash(toEventSelector(text))], data })).toEqual({
-      value: 'A\0\u{fffd}B',
+      value: 'A\u{fffd}0x00ff42',
     })
   })
 })

@@ -5,6 +5,7 @@
  * Nothing here throws on chain data.
  */
 import type { AbiParameter } from 'viem'
+import { textOfBytes } from '../abi/argumentText.ts'
 
 /** Hex digits of one 32-byte word. */
 export const WORD_DIGITS = 64
@@ -194,12 +195,9 @@ function readBytes(data: string, at: number): string | undefined {
   return `0x${data.slice(start, start + length * 2)}`
 }
 
-/** Invalid UTF-8 becomes U+FFFD, as chain explorers and viem show it; a byte order mark is kept. */
-const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
-
 function readString(data: string, at: number): string | undefined {
   const bytes = readBytes(data, at)
-  return bytes === undefined ? undefined : utf8.decode(Buffer.from(bytes.slice(2), 'hex'))
+  return bytes === undefined ? undefined : textOfBytes(Buffer.from(bytes.slice(2), 'hex'))
 }
 
 function listReader(element: AbiParameter): ValueReader {

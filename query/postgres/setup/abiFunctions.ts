@@ -6,6 +6,7 @@
  * bounded by their length: elements of an array lie one behind the other and share nothing, as
  * Solidity writes them.
  */
+import { MARK, REPLACED } from '#transform/abi/argumentText.ts'
 
 /** The statements, in order. `schema` is quoted. */
 export const abiFunctionStatements = (schema: string): string[] =>
@@ -59,19 +60,26 @@ const words = [
   RETURN CASE WHEN octet_length(word) = 32 THEN ${value} END`,
 )
 
-/** Text cannot hold NUL characters, so they are left out; bytes that are not UTF-8 are no text. */
+/**
+ * The rule of argumentText.ts. Leading ASCII characters are found in hex, since no text has a NUL.
+ */
 const string = `CREATE FUNCTION {schema}.abi_string(region bytea) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $function$
 DECLARE
   content bytea := {schema}.abi_bytes(region);
-  nul integer := position('\\x00'::bytea IN content);
+  told text;
+  ascii integer;
 BEGIN
-  WHILE nul > 0 LOOP
-    content := substr(content, 1, nul - 1) || ltrim(substr(content, nul), '\\x00'::bytea);
-    nul := position('\\x00'::bytea IN content);
-  END LOOP;
-  RETURN convert_from(content, 'UTF8');
-EXCEPTION WHEN character_not_in_repertoire OR untranslatable_character THEN
-  RETURN NULL;
+  IF position('\\x00'::bytea IN content) = 0 THEN
+    BEGIN
+      told := convert_from(content, 'UTF8');
+      RETURN CASE WHEN position('${MARK}' IN told) = 0 THEN told
+        ELSE regexp_replace(told, '^([\\u0001-\\u007f]*)(${REPLACED}+0x)', '\\1${REPLACED}\\2') END;
+    EXCEPTION WHEN character_not_in_repertoire OR untranslatable_character THEN
+      NULL;
+    END;
+  END IF;
+  ascii := length(substring(encode(content, 'hex') FROM '^(?:0[1-9a-f]|[1-7][0-9a-f])*')) / 2;
+  RETURN convert_from(substr(content, 1, ascii), 'UTF8') || '${MARK}' || encode(substr(content, ascii + 1), 'hex');
 END $function$`
 
 const wordJson = `CREATE FUNCTION {schema}.abi_word_json(type jsonb, word bytea) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $function$

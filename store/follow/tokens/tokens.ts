@@ -5,6 +5,7 @@
  */
 
 import type { Address } from '#primitives.ts'
+import { shownText } from '#transform/abi/argumentText.ts'
 import {
   logoUriUpdated,
   nextQuoteTokenSet,
@@ -86,9 +87,9 @@ export const tokensFold: Fold<TokenColumns> = {
         created_block: place.blockNumber,
         created_log_idx: place.logIndex,
         created_at: place.timestampSeconds,
-        name: shortText(name),
-        symbol: shortText(symbol),
-        currency: shortText(currency),
+        name: shortText(shownText(name)),
+        symbol: shortText(shownText(symbol)),
+        currency: shortText(shownText(currency)),
         quote_token: quoteToken,
         supply_cap: state?.supply_cap ?? supplyCapDefault,
         transfer_policy_id: state?.transfer_policy_id ?? policyAllowAll,
@@ -116,7 +117,7 @@ export const tokensFold: Fold<TokenColumns> = {
     })),
     on(logoUriUpdated, emitter, (state: TokenState | null, { newLogoURI }, place) => ({
       ...known(state, place),
-      logo_uri: shortUri(newLogoURI),
+      logo_uri: shortUri(shownText(newLogoURI)),
     })),
     // The accounts themselves are rows of their own.
     on(roleMembershipUpdated, emitter, (state: TokenState | null, _args, place) => known(state, place)),

@@ -4,7 +4,8 @@
  */
 
 import type { WordType } from '#transform/abi/abiType.ts'
-import { quoteBytes } from '../Compiler.ts'
+import { MARK, REPLACED } from '#transform/abi/argumentText.ts'
+import { quoteBytes, quoteText } from '../Compiler.ts'
 
 /**
  * A length or offset; one larger than any data is cut to more than any length. What it is where the
@@ -30,6 +31,17 @@ export const bytesOf = (region: string): string => `substring(${region}, 33, ${s
  */
 export const let_ = (name: string, value: string, body: string): string =>
   `arrayElement(arrayMap(${name} -> ${body}, [${value}]), 1)`
+
+/** `bytes`, an expression, as the text that argumentText.ts makes of them. */
+export const toldText = (bytes: string): string => let_('b', bytes, textOfBytes)
+
+const asciiEnd = `length(extract(b, ${quoteText('^[\\x01-\\x7f]*')}))`
+const mark = quoteText(MARK)
+const spelledOut = let_('e', asciiEnd, `concat(substring(b, 1, e), ${mark}, lower(hex(substring(b, e + 1))))`)
+const looksSpelled = quoteText(`^([\\x01-\\x7f]*)(${REPLACED}+0x)`)
+const marked = `replaceRegexpOne(b, ${looksSpelled}, ${quoteText(`\\1${REPLACED}\\2`)})`
+const isNoText = `NOT isValidUTF8(b) OR position(b, '\\0') > 0`
+const textOfBytes = `multiIf(${isNoText}, ${spelledOut}, position(b, ${mark}) > 0, ${marked}, b)`
 
 export const zeros = (count: number): string => quoteBytes('00'.repeat(count))
 

@@ -18,7 +18,7 @@ import {
   type WordType,
 } from '#transform/abi/abiType.ts'
 import { quoteBytes, quoteText } from '../Compiler.ts'
-import { bytesOf, hasBytes, isPadded, let_, sizeAt, tailAt, zeros } from './abiBytes.ts'
+import { bytesOf, hasBytes, isPadded, let_, sizeAt, tailAt, toldText, zeros } from './abiBytes.ts'
 
 /**
  * JSON text of the value whose encoding starts `region`, the name of a column or lambda parameter.
@@ -28,7 +28,7 @@ export function jsonSql(type: AbiType, region: string): string {
     case 'bytes':
       return `if(${hasBytes(region)}, concat('"0x', lower(hex(${bytesOf(region)})), '"'), '')`
     case 'string':
-      return `if(${hasBytes(region)} AND isValidUTF8(${bytesOf(region)}), toJSONString(replaceAll(${bytesOf(region)}, '\\0', '')), '')`
+      return `if(${hasBytes(region)}, toJSONString(${toldText(bytesOf(region))}), '')`
     case 'tuple':
       return tupleJson(type, region)
     case 'list':

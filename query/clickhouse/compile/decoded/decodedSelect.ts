@@ -10,7 +10,7 @@ import { blockColumnOf, type DecodedParameter, type DecodedTable } from '../../.
 import type { KeyTerm } from '../../../decoded/keyTerms.ts'
 import { logConditions } from '../../../decoded/logConditions.ts'
 import { quoteBytes, quoteName } from '../Compiler.ts'
-import { bytesOf, hasBytes, isPadded, let_, tailAt, zeros } from './abiBytes.ts'
+import { bytesOf, hasBytes, isPadded, let_, tailAt, toldText, zeros } from './abiBytes.ts'
 import { callsSql } from './callsSql.ts'
 import { jsonSql } from './decodeJson.ts'
 
@@ -56,8 +56,7 @@ function valueSql({ abi, place }: DecodedParameter, isEvent: boolean): string {
   return wordValue(abi, inPlace, isThere)
 }
 
-/** Text has no NUL characters, since Postgres has none; bytes that are not UTF-8 are no text. */
-const stringValue = `if(${hasBytes('r')} AND isValidUTF8(${bytesOf('r')}), replaceAll(${bytesOf('r')}, '\\0', ''), NULL)`
+const stringValue = `if(${hasBytes('r')}, ${toldText(bytesOf('r'))}, NULL)`
 
 function wordValue(abi: AbiType, word: string, guard: string): string {
   switch (abi.kind) {
