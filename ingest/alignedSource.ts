@@ -28,6 +28,7 @@ export const changedSource = (
     return source.tellsEncoded ?? false
   },
   reportEncodedInVain: (endpoint) => source.reportEncodedInVain?.(endpoint),
+  reportLacking: (endpoint, block) => source.reportLacking?.(endpoint, block),
   head: (signal) => source.head(signal),
   blockRef: (number, signal, held) => source.blockRef(number, signal, held),
   fetch: (range, options) => source.fetch(range, options),

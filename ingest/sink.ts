@@ -11,6 +11,8 @@ export interface Batch {
   readonly refs: readonly BlockRef[]
   /** Bytes held by the batch; backpressure counts these. */
   readonly byteLength: number
+  /** Receipts that were told beside the blocks' own, and left out. */
+  readonly foreignReceipts?: number
 }
 
 /** Turns a fetched range into a batch; the worker pool behind it verifies before it returns. */

@@ -53,8 +53,8 @@ export interface FetchOptions {
   /** Endpoints whose last answer for this range was refuted: they are asked last. */
   readonly not?: ReadonlySet<string>
   /**
-   * Each receipt is asked for by its transaction: nodes of some chains leave some out of a block's
-   * list. Far below the head `null` stands in the answer where the node has none of this block.
+   * Each receipt is asked for by its transaction: some nodes leave some out of a block's list, or have
+   * none. Far below the head `null` stands in the answer where the node has none of this block.
    */
   readonly receiptsSingly?: boolean
   /** With the blocks' own bytes, where an endpoint tells them: what JSON does not prove, they may. */
@@ -92,6 +92,8 @@ export interface Source {
   readonly tellsEncoded?: boolean
   /** Tells the source that an endpoint's bytes proved no more: it is not asked for them for a while. */
   reportEncodedInVain?(endpoint: string): void
+  /** Tells the source that a transaction of a block has no receipt in the list of an endpoint. */
+  reportLacking?(endpoint: string, block: number): void
   /** Resolves when a newer head is known than `after`, or after `timeoutMs`. */
   waitForHead(after: number, timeoutMs: number, signal?: AbortSignal): Promise<void>
   /** Tells the source that an endpoint's answer was refuted, so that it can be quarantined. */

@@ -48,6 +48,8 @@ export interface EncodedBatch extends Batch {
   readonly lastTimestampSeconds: number
   readonly tables: EncodedTables
   readonly proofs: ProofSummary
+  /** Receipts that the node told beside the blocks' own, and that were left out. */
+  readonly foreignReceipts: number
   readonly byteLength: number
 }
 

@@ -30,10 +30,17 @@ export type LaneEvent =
       readonly finalized: number
       readonly tip: BlockRef | null
     }
-  | { readonly type: 'appended'; readonly range: BlockRange; readonly tip: BlockRef }
+  | Appended
   | { readonly type: 'finalized'; readonly number: number }
   | { readonly type: 'reverted'; readonly tip: BlockRef; readonly fork: BlockRef | null }
   | { readonly type: 'sealed'; readonly next: number }
+
+interface Appended {
+  readonly type: 'appended'
+  readonly range: BlockRange
+  readonly tip: BlockRef
+  readonly foreignReceipts: number
+}
 
 /** How the step gets its batches: consecutive, from `range.from` on, any number of them. */
 export type ReadBatches<B extends Batch> = (
@@ -119,7 +126,8 @@ async function append<B extends Batch>(
   lane.failpoint('head.append.before')
   await lane.sink.append(batch)
   lane.failpoint('head.append.after')
-  lane.observe?.({ type: 'appended', range: batch.range, tip: last })
+  const { range, foreignReceipts = 0 } = batch
+  lane.observe?.({ type: 'appended', range, tip: last, foreignReceipts })
   return last
 }
 

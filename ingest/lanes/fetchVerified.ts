@@ -3,9 +3,11 @@ import { remedyOf } from '#runtime/backoff.ts'
 import type { VisitFailpoint } from '#runtime/failpoints.ts'
 import { DecodeWorkerError } from '../decodeWorkerError.ts'
 import type { BlockRange } from '../range.ts'
+import { NodeAnswerError } from '../read/nodeAnswerError.ts'
 import { isIncomplete } from '../read/parsedAnswer.ts'
 import type { Batch, Decode } from '../sink.ts'
 import type { RawRange, Source } from '../source.ts'
+import { RefutedError } from '../verify/refutedError.ts'
 import { assertContinuous } from './reorg.ts'
 import { type Answered, type Fetched, UnprovedAnswers, type Witnessing } from './unproved.ts'
 
@@ -57,16 +59,21 @@ export async function fetchVerified<B extends Batch>(
       answer = await decodeAnswer(fetcher, raw, signal)
     } catch (error) {
       signal?.throwIfAborted()
+      const singly = (block: number): Wish =>
+        unproved.first ? { ...wish, receiptsSingly: true } : { ...wish, ...wishFor(raw.range, block) }
       if (isIncomplete(error) && !receiptsSingly) {
-        wish = unproved.first
-          ? { ...wish, receiptsSingly: true }
-          : { ...wish, ...wishFor(raw.range, error.blockNumber) }
+        // The blocks before it are asked for first.
+        if (error.blockNumber === raw.range.from) source.reportLacking?.(raw.endpoint, error.blockNumber)
+        wish = singly(error.blockNumber)
         continue
       }
       asked.add(raw.endpoint)
       if (error instanceof DecodeWorkerError) lost.add(raw.endpoint)
-      else source.reportRefuted(raw.endpoint)
+      // A receipt that is not there yet is no lie.
+      else if (!isIncomplete(error)) source.reportRefuted(raw.endpoint)
       failures.add(raw, error)
+      const falseAt = failures.isLast && !receiptsSingly ? blockOfReceipts(error) : null
+      if (falseAt !== null) wish = singly(falseAt)
       continue
     }
     if (!lost.has(answer.endpoint)) for (const endpoint of lost) source.reportRefuted(endpoint)
@@ -90,6 +97,19 @@ interface Wish {
   readonly encoded: boolean
 }
 
+/**
+ * The block whose receipts are not those of its header, or none: some nodes' lists are wrong where
+ * each receipt by itself is right.
+ */
+function blockOfReceipts(error: unknown): number | null {
+  if (error instanceof RefutedError) return ofReceipts.has(error.part) ? error.blockNumber : null
+  // Paths within a block begin with a name.
+  const isOfList = error instanceof NodeAnswerError && error.field.startsWith('[')
+  return isOfList ? (error.blockNumber ?? null) : null
+}
+
+const ofReceipts: ReadonlySet<RefutedError['part']> = new Set(['receiptsRoot', 'bloom'])
+
 /** Blocks before the one that lacks receipts; where there are none, that block, receipt by receipt. */
 const wishFor = ({ from }: BlockRange, incomplete: number): Omit<Wish, 'encoded'> =>
   incomplete > from
@@ -110,6 +130,11 @@ async function decodeAnswer<B extends Batch>(
 /** What came of the answers to one range. */
 class Failures {
   #count = 0
+  /** The next failure is the last one. */
+  get isLast(): boolean {
+    return this.#count === FAILURES_MAX - 1
+  }
+
   /** Answers that no store can take, by endpoint. */
   readonly #final = new Map<string, unknown>()
 

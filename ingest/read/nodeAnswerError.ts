@@ -7,8 +7,7 @@ import { MillraceError } from '#errors.ts'
  * - `item_failed`, `item_missing`, `item_duplicate`: an item of the batch is an error, is absent,
  *   or is there twice;
  * - `block_missing`, `receipts_missing`: null, or a null among the receipts;
- * - `receipts_incomplete`: there are fewer receipts than transactions, on a chain where a block may
- *   name transactions that never ran;
+ * - `receipts_incomplete`: a transaction has no receipt among those that were told;
  * - `shape_invalid`: a field is absent or has another JSON type;
  * - `hex_invalid`: a hash, address or byte text is none;
  * - `quantity_invalid`: `0x`, a leading zero, a decimal, or more digits than the field can have;

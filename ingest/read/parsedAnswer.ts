@@ -1,6 +1,7 @@
 import { parseBlock, parseReceipts, type RpcBlock, type RpcReceipt } from './block.ts'
 import { type Loose, nothingLoose } from './looseParts.ts'
-import { NodeAnswerError } from './nodeAnswerError.ts'
+import { type NodeAnswerCode, NodeAnswerError } from './nodeAnswerError.ts'
+import { ownReceipts } from './ownReceipts.ts'
 
 /** What a node answered for one height. Either may be anything, null included. */
 export interface BlockAnswer {
@@ -14,6 +15,8 @@ export interface ParsedAnswer {
   readonly block: RpcBlock
   /** One for each transaction. */
   readonly receipts: readonly RpcReceipt[]
+  /** Receipts that were told beside them and are none of the block's. */
+  readonly foreign: number
 }
 
 /**
@@ -25,27 +28,28 @@ export interface ParsedAnswer {
  * which of them are not there
  */
 export function parseAnswer(answer: BlockAnswer, loose: Loose = nothingLoose): ParsedAnswer {
-  const told = parseBlock(answer.block, { number: answer.number }, loose)
+  const { number } = answer
+  const told = parseBlock(answer.block, { number }, loose)
+  const own = ownReceipts(answer)
+  if (!own.isWhole) throw new NodeAnswerError('receipts_incomplete', '', number)
   const { block, receipts } = mayLackReceipts(loose)
-    ? ranOf(told, answer)
-    : { block: told, receipts: answer.receipts }
-  return { block, receipts: parseReceipts(receipts, block, loose) }
+    ? ranOf(told, own.receipts)
+    : { block: told, receipts: own.receipts }
+  return { block, receipts: parseReceipts(receipts, block, loose), foreign: own.foreign }
 }
 
 const mayLackReceipts = (loose: Loose): boolean => loose.has('transactionsRoot') && loose.has('receiptsRoot')
 
-/** @throws NodeAnswerError where the list is shorter than that of the transactions */
-function ranOf(block: RpcBlock, { number, receipts }: BlockAnswer): { block: RpcBlock; receipts: unknown } {
-  const { transactions } = block
-  if (!Array.isArray(receipts)) return { block, receipts }
-  if (receipts.length < transactions.length) throw new NodeAnswerError('receipts_incomplete', '', number)
-  if (!receipts.includes(null)) return { block, receipts }
+function ranOf(block: RpcBlock, receipts: unknown): { block: RpcBlock; receipts: unknown } {
+  if (!Array.isArray(receipts) || !receipts.includes(null)) return { block, receipts }
   return {
-    block: { ...block, transactions: transactions.filter((_, index) => receipts[index] !== null) },
+    block: { ...block, transactions: block.transactions.filter((_, index) => receipts[index] !== null) },
     receipts: receipts.filter((receipt) => receipt !== null),
   }
 }
 
-/** Whether each receipt has to be asked for by itself. */
+/** Whether each receipt has to be asked for by itself, or was and is not there yet. */
 export const isIncomplete = (error: unknown): error is NodeAnswerError & { readonly blockNumber: number } =>
-  error instanceof NodeAnswerError && error.code === 'receipts_incomplete' && error.blockNumber !== undefined
+  error instanceof NodeAnswerError && incomplete.has(error.code) && error.blockNumber !== undefined
+
+const incomplete: ReadonlySet<NodeAnswerCode> = new Set(['receipts_incomplete', 'receipts_missing'])

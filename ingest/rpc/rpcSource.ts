@@ -161,6 +161,10 @@ class JsonRpcSource implements PooledSource {
     this.#set.all.find(({ name }) => name === endpoint)?.encodedInVain()
   }
 
+  reportLacking(endpoint: string, block: number): void {
+    this.#set.all.find(({ name }) => name === endpoint)?.lacking.note(block)
+  }
+
   endpoints(): readonly EndpointStatus[] {
     return this.#set.all.map((endpoint) => endpoint.status())
   }

@@ -17,6 +17,8 @@ export interface ChainActivity {
   head: LaneStatus
   history: LaneStatus
   historyProgress: HistoryProgress | null
+  /** Receipts that nodes told beside the blocks' own; since the start. */
+  foreignReceipts: number
   /** By lane: blocks of history say nothing of whether it has passed at the head. */
   readonly unproved: Readonly<Record<'head' | 'history', UnprovedBlocks>>
 }
@@ -25,5 +27,6 @@ export const idleActivity = (clock: Clock): ChainActivity => ({
   head: { state: 'running', problem: null },
   history: { state: 'idle', problem: null },
   historyProgress: null,
+  foreignReceipts: 0,
   unproved: { head: new UnprovedBlocks(clock), history: new UnprovedBlocks(clock) },
 })

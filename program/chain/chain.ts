@@ -144,6 +144,11 @@ export class Chain {
     return this.#activity.historyProgress
   }
 
+  /** Receipts left out since the start: told beside a block, and none of its own. */
+  get foreignReceipts(): number {
+    return this.#activity.foreignReceipts
+  }
+
   get clickhouseStatus(): { readonly state: string; readonly problem: string | null } {
     return this.#writer?.clickhouseLane.status ?? { state: 'running', problem: null }
   }

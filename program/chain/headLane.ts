@@ -32,6 +32,7 @@ export async function runHeadLane(
 
 function observeHead(writing: Writing, event: FollowEvent): void {
   const { state, activity } = writing
+  if (event.type === 'appended') activity.foreignReceipts += event.foreignReceipts
   if (event.type === 'target') state.sawHead(event.head.number)
   if (event.type === 'finalized') wake(writing)
   if (event.type === 'state') activity.head = { state: event.state, problem: event.problem?.message ?? null }

@@ -13,6 +13,7 @@ function batchOf(block: number, byteLength: number): EncodedBatch {
     lastTimestampSeconds: 0,
     tables,
     proofs: { provedBlocks: 1, unprovableBlocks: 0, unprovableTxs: 0 },
+    foreignReceipts: 0,
     byteLength,
   }
 }

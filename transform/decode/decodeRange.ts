@@ -136,9 +136,11 @@ function decodeAnswers<Answer extends { readonly number: number }>(
   const rules: DecodeRules = { profile, projections }
   const loose = looseOf(profile)
   const heads: BlockHead[] = []
+  let foreignReceipts = 0
   for (const [index, answer] of answers.entries()) {
     const content = read(answer, encoder.bytes, loose)
     const known = { parent: heads.at(-1)?.ref, encoded: encoded[index] }
+    foreignReceipts += content.foreign
     heads.push(decodeAnswer({ rules, loose }, answer.number, content, known, encoder))
   }
   const { tables, buffers, byteLength } = encoder.finish()
@@ -150,6 +152,7 @@ function decodeAnswers<Answer extends { readonly number: number }>(
       lastTimestampSeconds: heads.at(-1)?.timestampSeconds ?? 0,
       tables,
       proofs: summarize(heads.map((head) => head.proof)),
+      foreignReceipts,
       byteLength,
     },
     transfer: buffers,

@@ -7,6 +7,7 @@ import type { ByteBuffer } from '#ingest/read/json/byteBuffer.ts'
 import { isNestedTooDeep } from '#ingest/read/json/nesting.ts'
 import { type Loose, nothingLoose } from '#ingest/read/looseParts.ts'
 import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
+import { ownReceipts } from '#ingest/read/ownReceipts.ts'
 import type { BlockAnswer } from '#ingest/read/parsedAnswer.ts'
 import { parseAnswer } from '#ingest/read/parsedAnswer.ts'
 import { receiptBytes } from '#ingest/read/receiptBytes.ts'
@@ -23,11 +24,18 @@ export interface ReadAnswer {
   readonly receipts: ScannedReceipts
   /** For the raw archive. */
   readonly parts: readonly Uint8Array[]
+  /** Receipts that were told and are none of the block's. */
+  readonly foreign: number
 }
 
-/** Bytes of the receipts' values go into `bytes`. @throws NodeAnswerError */
+/**
+ * Bytes of the receipts' values go into `bytes`. The archive has the block's own receipts alone.
+ * @throws NodeAnswerError
+ */
 export function readParsed(answer: BlockAnswer, bytes: ByteBuffer, loose = nothingLoose): ReadAnswer {
-  return readWithParts(answer, archiveBlock(answer), bytes, loose)
+  const { receipts, foreign } = ownReceipts(answer)
+  const own = { ...answer, receipts }
+  return { ...readWithParts(own, archiveBlock(own), bytes, loose), foreign }
 }
 
 /** A block's parts as they are stored. */
@@ -55,8 +63,8 @@ function readWithParts(
   bytes: ByteBuffer,
   loose: Loose,
 ): ReadAnswer {
-  const { block, receipts } = parseAnswer(answer, loose)
-  return { block, receipts: { bytes, list: receiptBytes(receipts, bytes) }, parts }
+  const { block, receipts, foreign } = parseAnswer(answer, loose)
+  return { block, receipts: { bytes, list: receiptBytes(receipts, bytes) }, parts, foreign }
 }
 
 /**
@@ -82,7 +90,7 @@ function readScanned({ number, block: source, receipts }: AnswerBytes, bytes: By
     receipts,
     receiptSlices: scan.slices,
   })
-  return { block, receipts: { bytes, list: scan.receipts }, parts }
+  return { block, receipts: { bytes, list: scan.receipts }, parts, foreign: 0 }
 }
 
 /**

@@ -152,6 +152,11 @@ const chain = s.named('ChainStatus', {
     provedBlocks: counted,
     unprovableBlocks: counted,
     unprovableTxs: counted,
+    foreignReceipts: s.integer({
+      minimum: 0,
+      description:
+        'Receipts left out because they are of no transaction of their block, or told twice; of this process, since its start.',
+    }),
     audit: s.nullable(audit),
   }),
 })

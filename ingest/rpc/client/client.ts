@@ -3,7 +3,7 @@ import { mapAtMost } from '#runtime/mapAtMost.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { BodyCollector, BodyTooLargeError, type HttpAnswer } from './body.ts'
 import { type EndpointUrl, redact, withoutSecrets } from './endpointUrl.ts'
-import { RpcError, type RpcFailure } from './errors.ts'
+import { RpcError, type RpcErrorOptions, type RpcFailure } from './errors.ts'
 import { classifyNodeError, readNodeError } from './nodeErrors.ts'
 
 export interface RpcCall {
@@ -197,9 +197,9 @@ export class RpcClient {
   }
 
   /** An `error` member as an RpcError. */
-  nodeError(value: unknown): RpcError {
+  nodeError(value: unknown, options?: RpcErrorOptions): RpcError {
     const error = readNodeError(value)
-    return this.error(classifyNodeError(error), `${error.code} ${error.message}`)
+    return this.error(classifyNodeError(error), `${error.code} ${error.message}`, options)
   }
 
   /** What the endpoint wrote, for others to read. */
@@ -207,7 +207,7 @@ export class RpcClient {
     return withoutSecrets(text, this.#url)
   }
 
-  error(failure: RpcFailure, detail: string, options?: ErrorOptions & { retryAfterMs?: number | undefined }) {
+  error(failure: RpcFailure, detail: string, options?: RpcErrorOptions) {
     return new RpcError(failure, this.name, redact(detail, this.#url), options)
   }
 

@@ -40,18 +40,31 @@ export class RpcError extends failure('RpcError', 'rpc_failed', 'retry') {
   readonly endpoint: string
   /** How long the endpoint asked us to wait, when it said. */
   readonly retryAfterMs: number | undefined
+  /** What of a range failed, where the rest of it came. */
+  readonly failed: FailedItems | undefined
 
-  constructor(
-    failure: RpcFailure,
-    endpoint: string,
-    detail: string,
-    options?: ErrorOptions & { retryAfterMs?: number | undefined },
-  ) {
+  constructor(failure: RpcFailure, endpoint: string, detail: string, options?: RpcErrorOptions) {
     super(`${endpoint}: ${failure}: ${shorten(detail, 200)}`, options)
     this.failure = failure
     this.endpoint = endpoint
     this.retryAfterMs = options?.retryAfterMs
+    this.failed = options?.failed
   }
+}
+
+export interface RpcErrorOptions extends ErrorOptions {
+  readonly retryAfterMs?: number | undefined
+  readonly failed?: FailedItems
+}
+
+/** Items of a range's answer that are errors, or null. */
+export interface FailedItems {
+  /** The first block of which something failed. */
+  readonly first: number
+  /** Blocks that came while the list of their receipts failed; none where a block failed itself. */
+  readonly receiptsOf: readonly number[]
+  /** Those are all that were asked for. */
+  readonly isEach: boolean
 }
 
 /** No endpoint gave a usable answer within the retry budget. `cause` is the last failure. */

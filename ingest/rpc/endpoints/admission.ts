@@ -106,7 +106,7 @@ export class Admission {
 
   #learn(endpoint: Endpoint, probed: Probed): void {
     endpoint.batches = probed.batches
-    endpoint.blockReceipts = probed.blockReceipts
+    if (!probed.blockReceipts) endpoint.deniedBlockReceipts()
     this.#finalizedTag.set(endpoint, probed.finalizedTag)
     if (!probed.batches) this.note(`${endpoint.name} takes no JSON-RPC batches: calls are sent one by one`)
     if (!probed.blockReceipts)

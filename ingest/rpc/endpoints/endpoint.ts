@@ -5,6 +5,7 @@ import { afterRefusal, afterSuccess, type Concurrency, startConcurrency } from '
 import type { RpcError, RpcFailure } from '../client/errors.ts'
 import { LatencyWindow } from '../client/latency.ts'
 import type { Claim } from './claim.ts'
+import { LackingReceipts, RECEIPTS_AGAIN_MS } from './lackingReceipts.ts'
 
 /** What /status shows of an endpoint. */
 export interface EndpointStatus {
@@ -34,6 +35,8 @@ const RATE_PAUSE_MS = 500
  * them so long.
  */
 const ENCODED_PAUSE_MS = 600_000
+/** Answers without the method that are taken for those of another node behind the same address. */
+const LISTLESS_MAX = 2
 /** No gateway mends credentials faster than a person does. */
 const UNAUTHORIZED_MS = 60_000
 
@@ -58,8 +61,12 @@ export class Endpoint {
   readonly #clock: Clock
   readonly #chain: string
   /** Abilities, learned from refusals. */
-  blockReceipts = true
   batches = true
+  /** Blocks whose receipts it does not tell as a list. */
+  readonly lacking: LackingReceipts
+  #listsAgainMs = Number.NEGATIVE_INFINITY
+  /** Answers in a row without a list of receipts for want of the method; below 0 where it had told some. */
+  #listless = 0
   /**
    * Blocks per range request this endpoint accepts; halves when it says too large, recovers with
    * successes.
@@ -90,6 +97,7 @@ export class Endpoint {
     this.client = client
     this.#clock = clock
     this.#chain = String(chainId)
+    this.lacking = new LackingReceipts(clock)
     // Not away until it had the time to answer: at a start no other one is believed alone.
     this.#answeredAtMs = clock.monotonic()
   }
@@ -119,6 +127,27 @@ export class Endpoint {
 
   encodedInVain(): void {
     this.#encodedAgainMs = this.#clock.monotonic() + ENCODED_PAUSE_MS
+  }
+
+  /** It knows eth_getBlockReceipts, as far as was found. */
+  get blockReceipts(): boolean {
+    return this.#clock.monotonic() >= this.#listsAgainMs
+  }
+
+  /**
+   * It says that it does not know the method, whichever block it is asked for. Behind one address
+   * may stand several nodes: where the method was there before, once is not believed.
+   * @returns whether it is taken to have none
+   */
+  deniedBlockReceipts(): boolean {
+    if (++this.#listless <= 0) return false
+    this.#listsAgainMs = this.#clock.monotonic() + RECEIPTS_AGAIN_MS
+    return true
+  }
+
+  toldBlockReceipts(): void {
+    this.#listless = -LISTLESS_MAX
+    this.#listsAgainMs = Number.NEGATIVE_INFINITY
   }
 
   /** Room for one more request. */

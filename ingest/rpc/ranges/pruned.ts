@@ -66,7 +66,7 @@ export class HeldBlocks {
    */
   async whatIsGone(asked: BlockRange, signal?: AbortSignal): Promise<HistoryPrunedError | null> {
     const missing = await this.#firstMissing(asked, signal)
-    if (missing === null) return null
+    if (missing === null || (await this.#isHeldBelow(missing, signal))) return null
     if (!this.#heldLately(missing) && !(await this.#comesBack(missing, signal)))
       return new HistoryPrunedError(missing, await this.#earliestOfAll(missing, signal))
     this.#options.admission.note(
@@ -90,6 +90,14 @@ export class HeldBlocks {
     return [this.#window, this.#windowBefore].some(
       ({ sinceMs, lowest }) => sinceMs >= endMs && lowest <= number,
     )
+  }
+
+  /**
+   * Nodes drop blocks from below, though often not block 0: one that is missing right above another
+   * is not gone.
+   */
+  async #isHeldBelow(number: number, signal?: AbortSignal): Promise<boolean> {
+    return number > 1 && (await this.#holds(number - 1, signal))
   }
 
   async #comesBack(number: number, signal?: AbortSignal): Promise<boolean> {
@@ -151,7 +159,8 @@ export class HeldBlocks {
   async #holdsAt(endpoint: Endpoint, number: number, signal?: AbortSignal): Promise<boolean> {
     const params = [quantity(number)]
     const calls = [{ method: 'eth_getBlockByNumber', params: [...params, false] }]
-    if (endpoint.blockReceipts) calls.push({ method: 'eth_getBlockReceipts', params })
+    if (endpoint.blockReceipts && !endpoint.lacking.has(number))
+      calls.push({ method: 'eth_getBlockReceipts', params })
     const answers = await this.#options.admission.ask(endpoint, (client) =>
       client.callAll(calls, endpoint.batches, signal),
     )

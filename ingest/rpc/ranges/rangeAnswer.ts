@@ -1,6 +1,6 @@
 import { type BlockRange, blockCount } from '../../range.ts'
 import { callText, type RpcClient } from '../client/client.ts'
-import type { RpcError, RpcFailure } from '../client/errors.ts'
+import type { FailedItems, RpcError, RpcFailure } from '../client/errors.ts'
 import { quantity } from '../client/parse.ts'
 
 /**
@@ -46,14 +46,12 @@ export function assertRangeAnswer(
   if (text[firstVisible(text)] !== BRACKET_OPEN) throw notAList(text, client)
   if (text[lastVisible(text)] !== BRACKET_CLOSE) throw client.error('malformed', 'the answer is cut off')
   if (hasOnlyResults(text, 2 * blockCount(range))) return
-  if (text.includes('"error":')) {
-    const error = itemError(text, client)
-    if (error) throw error
-  }
   // A writer that puts spaces behind colons does so everywhere, also in the first item.
   const spaced = text.subarray(0, STYLE_BYTES).includes('": ')
-  if (text.includes(spaced ? '"result": null' : '"result":null'))
-    throw client.error('block_missing', 'null in place of a block or its receipts')
+  const hasNull = text.includes(spaced ? '"result": null' : '"result":null')
+  if (!hasNull && !text.includes('"error":')) return
+  const error = itemError(text, range, client)
+  if (error) throw error
 }
 
 /**
@@ -110,21 +108,56 @@ const urgency: readonly RpcFailure[] = [
 ]
 
 /** The error to act on first; undefined when a server writes `"error":null` beside every result. */
-function itemError(text: Buffer, client: RpcClient): RpcError | undefined {
-  if (text.length > PARSED_BYTES_MAX)
-    return client.error('too_large', 'an answer with errors, too long to parse')
-  let items: unknown
-  try {
-    items = JSON.parse(text.toString('utf8'))
-  } catch (error) {
-    return client.error('malformed', 'the answer is not JSON', { cause: error })
+function itemError(text: Buffer, range: BlockRange, client: RpcClient): RpcError | undefined {
+  if (text.length > PARSED_BYTES_MAX) return tooLong(range, client)
+  const failed = failedItems(parsedItems(text, client))
+  const rank = ({ error }: FailedItem) => {
+    const { failure } = client.nodeError(error)
+    return (urgency.indexOf(failure) + urgency.length + 1) % (urgency.length + 1)
   }
-  const failed = (Array.isArray(items) ? items : []).filter((item) => Object(item).error != null)
-  const errors = failed.map((item) => client.nodeError(Object(item).error))
-  const rank = ({ failure }: RpcError) =>
-    (urgency.indexOf(failure) + urgency.length + 1) % (urgency.length + 1)
-  errors.sort((a, b) => rank(a) - rank(b))
-  return errors[0]
+  const [first] = failed.toSorted((a, b) => rank(a) - rank(b))
+  return first && client.nodeError(first.error, { failed: failedIn(failed, range) })
+}
+
+/** What makes the answer about one block so long is the block, which is there. */
+function tooLong({ from, to }: BlockRange, client: RpcClient): RpcError {
+  const options = from === to ? { failed: { first: from, receiptsOf: [from], isEach: true } } : {}
+  return client.error('too_large', 'an answer with errors, too long to parse', options)
+}
+
+function parsedItems(text: Buffer, client: RpcClient): readonly unknown[] {
+  try {
+    const items: unknown = JSON.parse(text.toString('utf8'))
+    return Array.isArray(items) ? items : []
+  } catch (error) {
+    throw client.error('malformed', 'the answer is not JSON', { cause: error })
+  }
+}
+
+interface FailedItem {
+  readonly id: number
+  /** As the node tells it. */
+  readonly error: unknown
+}
+
+/** Null is an answer that the node has no such block, or not its receipts. */
+function failedItems(items: readonly unknown[]): readonly FailedItem[] {
+  return items.flatMap((item) => {
+    const { id, error, result } = Object(item)
+    if (error != null) return [{ id: Number(id), error }]
+    if (result !== null) return []
+    return [{ id: Number(id), error: Number(id) % 2 === 1 ? noReceipts : noBlock }]
+  })
+}
+
+const noBlock = { code: -32001, message: 'null in place of a block' }
+const noReceipts = { code: -32001, message: 'null in place of the receipts of a block' }
+
+function failedIn(failed: readonly FailedItem[], { from, to }: BlockRange): FailedItems {
+  const blocks = failed.map(({ id }) => Math.min(to, from + (Math.floor(id / 2) || 0)))
+  const isOfReceipts = failed.every(({ id }) => id % 2 === 1)
+  const isEach = blocks.length === to - from + 1
+  return { first: Math.min(...blocks), receiptsOf: isOfReceipts ? blocks : [], isEach }
 }
 
 const isSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09

@@ -11,6 +11,7 @@ import type { Heads } from '../heads/heads.ts'
 import { requestEncoded } from './encodedBlocks.ts'
 import { HeldBlocks } from './pruned.ts'
 import { requestRange } from './rangeRequest.ts'
+import { hasNoSingles, learnFromLists } from './receiptLists.ts'
 
 export interface RangeFetchOptions {
   readonly endpoints: EndpointSet
@@ -60,6 +61,10 @@ interface Attempt {
   /** Endpoints that failed it in this round. */
   readonly tried: Set<string>
   readonly prunedAt: Set<string>
+  /** Endpoints that told the first block of what was asked last, but not its receipts. */
+  readonly listless: Set<string>
+  /** What was asked last. */
+  last: BlockRange
   blocksMax: number
   failures: number
 }
@@ -106,6 +111,8 @@ export class RangeFetch {
       startedAtMs: clock.monotonic(),
       tried: new Set(),
       prunedAt: new Set(),
+      listless: new Set(),
+      last: asked,
       blocksMax: blockCount(asked),
       failures: 0,
     }
@@ -191,26 +198,33 @@ export class RangeFetch {
   /** One request; gives the endpoint's place back. */
   async #request(
     endpoint: Endpoint,
-    range: BlockRange,
-    { receiptsSingly, encoded }: Attempt,
+    asked: BlockRange,
+    attempt: Attempt,
     signal: AbortSignal,
   ): Promise<RawRange> {
     const { admission, endpoints, heads, runtime } = this.#options
+    const { receiptsSingly, encoded } = attempt
+    const { range, singly } = receiptsSingly ? { range: asked, singly: true } : endpoint.lacking.cut(asked)
     const form = {
       batches: endpoint.batches,
-      blockReceipts: endpoint.blockReceipts && !receiptsSingly,
+      blockReceipts: endpoint.blockReceipts && !singly,
       // Near the head a node may not have them yet.
       mayLackReceipts: receiptsSingly && range.to + PRUNED_DEPTH_MIN <= heads.number,
     }
+    attempt.last = range
     this.#requests++
     try {
       const startedAtMs = runtime.clock.monotonic()
       const bytes = await admission.ask(endpoint, (client) => requestRange(client, range, form, signal))
       endpoint.succeeded(runtime.clock.monotonic() - startedAtMs)
+      if (form.blockReceipts) endpoint.toldBlockReceipts()
       this.#learnSize(bytes.length, blockCount(range))
       this.#held.answered(range)
       const own = encoded && endpoint.tellsEncoded ? await this.#encodedOf(endpoint, range, signal) : null
       return { range, bytes, endpoint: endpoint.name, ...(own && { encoded: own }) }
+    } catch (error) {
+      if (singly && error instanceof RpcError && hasNoSingles(error)) endpoint.lacking.forget(range)
+      throw error
     } finally {
       endpoints.release(endpoint)
     }
@@ -250,6 +264,8 @@ export class RangeFetch {
   #react(attempt: Attempt, error: RpcError): 'at_once' | 'elsewhere' {
     const endpoint = this.#options.endpoints.all.find(({ name }) => name === error.endpoint)
     const blocks = Math.min(attempt.blocksMax, endpoint?.blocksMax ?? 1, this.batchBlocks)
+    const list = { from: attempt.asked.from, listless: attempt.listless }
+    if (endpoint && learnFromLists(list, endpoint, error, this.#options.admission)) return 'at_once'
     switch (error.failure) {
       case 'too_large':
       case 'batch_refused':
@@ -261,15 +277,6 @@ export class RangeFetch {
           endpoint.batches = false
           this.#options.admission.note(
             `${endpoint.name} takes no JSON-RPC batches: calls are sent one by one`,
-          )
-          return 'at_once'
-        }
-        break
-      case 'method_missing':
-        if (endpoint?.blockReceipts) {
-          endpoint.blockReceipts = false
-          this.#options.admission.note(
-            `${endpoint.name} has no eth_getBlockReceipts: receipts are fetched one by one, which is slower`,
           )
           return 'at_once'
         }
@@ -290,6 +297,9 @@ export class RangeFetch {
       default:
         break
     }
+    // The blocks before the one that fails are of use by themselves.
+    const before = (error.failed?.first ?? attempt.asked.from) - attempt.asked.from
+    if (before > 0) attempt.blocksMax = Math.min(attempt.blocksMax, before)
     attempt.tried.add(error.endpoint)
     attempt.failures++
     return 'elsewhere'
@@ -302,8 +312,8 @@ export class RangeFetch {
   /** Says that history is pruned only when a search finds where it begins. */
   async #giveUp(attempt: Attempt, error: RpcError, signal?: AbortSignal): Promise<Error> {
     const { heads } = this.#options
-    const { from, to } = attempt.asked
-    const asked = `blocks ${from}..${to}`
+    const { from } = attempt.asked
+    const asked = `blocks ${from}..${attempt.last.to}`
     // A head that was none may be the reason why these blocks were asked for.
     await heads.read(signal).catch(() => {})
     const deep = from + PRUNED_DEPTH_MIN < heads.number && from <= heads.finalized

@@ -127,6 +127,7 @@ function statusOf(
       provedBlocks: proofs?.provedBlocks ?? null,
       unprovableBlocks: proofs?.unprovableBlocks ?? null,
       unprovableTxs: proofs?.unprovableTxs ?? null,
+      foreignReceipts: chain.foreignReceipts,
       audit: auditOf(chain),
     },
   }

@@ -302,6 +302,7 @@ function reportOf(
           provedBlocks: 0,
           unprovableBlocks: 0,
           unprovableTxs: 0,
+          foreignReceipts: 0,
           audit: null,
         },
       },
