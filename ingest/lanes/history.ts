@@ -1,20 +1,14 @@
 import { failure } from '#errors.ts'
 import type { BlockRef } from '#primitives.ts'
-import { backoffMs, laneBackoff, type Problem, problemOf, remedyOf } from '#runtime/backoff.ts'
+import { backoffMs, laneBackoff, problemOf, remedyOf } from '#runtime/backoff.ts'
 import { mapAtMost } from '#runtime/mapAtMost.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { type BlockRange, blockCount } from '../range.ts'
+import type { BlockRange } from '../range.ts'
 import type { Batch, Chunk, HistorySink } from '../sink.ts'
+import { type ChunkEvent, ChunkQueue } from './chunkQueue.ts'
 import { type AheadOptions, fetchAhead } from './fetchAhead.ts'
 import type { Fetcher } from './fetchVerified.ts'
-import {
-  addSample,
-  type HistoryProgress,
-  historyProgress,
-  type RateSample,
-  remainingBlocks,
-} from './progress.ts'
 import { assertContinuous, findContradiction, findForkPoint, ReorgError } from './reorg.ts'
 
 export interface HistoryLane<B extends Batch> extends Fetcher<B> {
@@ -28,20 +22,23 @@ export interface HistoryOptions {
   readonly ahead: AheadOptions
   /** Chunks loaded at the same time. */
   readonly chunksMax: number
+  /** What is to be filled by now; looked at when nothing is left but chunks that failed. */
+  readonly replan?: () => Promise<BlockRange | null>
   /** Told after every batch and attachment. Must not throw. */
   readonly observe?: (event: HistoryEvent) => void
 }
 
 export type HistoryEvent =
-  | { readonly type: 'progress'; readonly progress: HistoryProgress }
-  | { readonly type: 'attached'; readonly range: BlockRange }
-  | { readonly type: 'waiting'; readonly range: BlockRange; readonly problem: Problem }
+  | ChunkEvent
+  | { readonly type: 'appended'; readonly range: BlockRange; readonly foreignReceipts: number }
 
 /**
  * Fills `target` in ascending chunks, several in flight: each is fetched and decoded ahead,
- * appended in order, and attached as soon as it is complete, in any order. Nothing is kept here
- * that the sink does not hold, so that starting again after a crash goes on from the chunks' tips.
- * @throws the first error whose remedy is `stop`, when all chunks have come to rest; the signal's
+ * appended in order, and attached as soon as it is complete, in any order. A chunk that fails waits
+ * while others go on: one block that no endpoint serves does not stop the rest of history. Nothing
+ * is kept here that the sink does not hold, so that starting again after a crash goes on from the
+ * chunks' tips.
+ * @throws the first error whose remedy is `stop`, when all other chunks are complete; the signal's
  * reason when aborted.
  */
 export async function fillHistory<B extends Batch>(
@@ -51,45 +48,79 @@ export async function fillHistory<B extends Batch>(
   signal: AbortSignal,
 ): Promise<void> {
   const chunks = await untilDone(target, options, signal, () => lane.sink.openChunks(target))
-  const progress = new OpenChunks(target, chunks, options)
+  const queue = new ChunkQueue(target, chunks, options)
+  const workers = Array.from({ length: options.chunksMax }, (_, nth) => nth)
   await mapAtMost(
-    options.chunksMax,
-    chunks,
-    (chunk, ended) => completeChunk({ lane, target, options, progress, signal: ended }, chunk),
+    workers.length,
+    workers,
+    (_, ended) => workOff({ lane, options, queue, signal: ended }),
     signal,
   )
+  queue.throwIfFailed()
 }
 
-interface ChunkRun<B extends Batch> {
+interface HistoryRun<B extends Batch> {
   readonly lane: HistoryLane<B>
-  readonly target: BlockRange
   readonly options: HistoryOptions
-  readonly progress: OpenChunks
+  readonly queue: ChunkQueue
   readonly signal: AbortSignal
+}
+
+/** One chunk after another, until none is left that another worker does not have. */
+async function workOff<B extends Batch>(run: HistoryRun<B>): Promise<void> {
+  const { queue, options, signal } = run
+  const { clock } = options.runtime
+  for (;;) {
+    const turn = queue.take()
+    if (turn === null) return
+    const pauseMs = 'waitMs' in turn ? turn.waitMs : await tryChunk(run, turn.range)
+    if (pauseMs === 0) continue
+    await clock.sleep(pauseMs, signal)
+    if (queue.isHeld) await lookAgain(run)
+  }
+}
+
+/** @returns how long the next try waits; 0 when the chunk is attached */
+async function tryChunk<B extends Batch>(run: HistoryRun<B>, range: BlockRange): Promise<number> {
+  const { queue, options, signal } = run
+  try {
+    await completeChunk(run, range)
+    queue.attached(range)
+    return 0
+  } catch (error) {
+    if (signal.aborted) throw error
+    const waitMs = queue.failed(range, error)
+    options.log.warn({ ...range, waitMs, ...problemOf(error) }, 'a chunk of history will be tried again')
+    return waitMs
+  }
+}
+
+/** While chunks were held, the head lane may have left more of history, which none of them keeps. */
+async function lookAgain<B extends Batch>({ lane, options, queue }: HistoryRun<B>): Promise<void> {
+  const target = (await options.replan?.().catch(() => null)) ?? null
+  const open = target && (await lane.sink.openChunks(target).catch(() => null))
+  if (target && open) queue.add(target, open)
 }
 
 /**
  * Loads and attaches one chunk, as it stands now: after a failure a lost answer may have been a
  * commit, and since the target was read the lane may have begun again below.
  */
-async function completeChunk<B extends Batch>(run: ChunkRun<B>, begun: Chunk): Promise<void> {
-  const { lane, target, options, progress, signal } = run
-  await untilDone(begun.range, options, signal, async () => {
-    const open = await lane.sink.openChunks(target)
-    const chunk = open.find(({ range }) => range.from === begun.range.from)
-    if (!chunk) return
-    const { loaded, conflict } = await loadChunk(run, chunk)
-    await dropOrphans(run, loaded)
-    if (conflict) {
-      lane.source.reportRefuted(conflict.endpoint)
-      throw conflict.error
-    }
-    await assertContinued(run, loaded)
-    lane.failpoint('history.attach.before')
-    await lane.sink.attachChunk(loaded)
-    lane.failpoint('history.attach.after')
-  })
-  progress.attached(begun)
+async function completeChunk<B extends Batch>(run: HistoryRun<B>, { from }: BlockRange): Promise<void> {
+  const { lane, queue } = run
+  const open = await lane.sink.openChunks(queue.target)
+  const chunk = open.find(({ range }) => range.from === from)
+  if (!chunk) return
+  const { loaded, conflict } = await loadChunk(run, chunk)
+  await dropOrphans(run, loaded)
+  if (conflict) {
+    lane.source.reportRefuted(conflict.endpoint)
+    throw conflict.error
+  }
+  await assertContinued(run, loaded)
+  lane.failpoint('history.attach.before')
+  await lane.sink.attachChunk(loaded)
+  lane.failpoint('history.attach.after')
 }
 
 /** A chunk as far as it was loaded: to its end, or to a block whose parent is not its tip. */
@@ -99,11 +130,11 @@ interface Load {
 }
 
 async function loadChunk<B extends Batch>(
-  { lane, options, progress, signal }: ChunkRun<B>,
+  { lane, options, queue, signal }: HistoryRun<B>,
   chunk: Chunk,
 ): Promise<Load> {
   let loaded = chunk
-  progress.loaded(loaded)
+  queue.loaded(loaded)
   const rest = { from: chunk.tip + 1, to: chunk.range.to }
   for await (const { batch, endpoint } of fetchAhead(lane, rest, options.ahead, signal)) {
     const parent = loaded.tipHash === null ? null : { number: loaded.tip, hash: loaded.tipHash }
@@ -116,9 +147,10 @@ async function loadChunk<B extends Batch>(
     lane.failpoint('history.append.before')
     await lane.sink.appendToChunk(loaded, batch)
     lane.failpoint('history.append.after')
+    options.observe?.({ type: 'appended', range: batch.range, foreignReceipts: batch.foreignReceipts ?? 0 })
     const last = batch.refs.at(-1)
     loaded = { range: chunk.range, tip: batch.range.to, tipHash: last?.hash ?? null }
-    progress.loaded(loaded)
+    queue.loaded(loaded)
   }
   return { loaded, conflict: null }
 }
@@ -128,7 +160,7 @@ async function loadChunk<B extends Batch>(
  * nothing continues.
  * @throws OrphanedChunkError when there were such blocks, and they were dropped
  */
-async function dropOrphans<B extends Batch>({ lane, signal }: ChunkRun<B>, chunk: Chunk): Promise<void> {
+async function dropOrphans<B extends Batch>({ lane, signal }: HistoryRun<B>, chunk: Chunk): Promise<void> {
   const { source, sink } = lane
   if (chunk.tipHash === null) return
   if ((await findContradiction({ number: chunk.tip, hash: chunk.tipHash }, { source, signal })) === null)
@@ -150,7 +182,10 @@ async function dropOrphans<B extends Batch>({ lane, signal }: ChunkRun<B>, chunk
  * @throws ReorgError when that is not the end of the chunk: which of the two was left, is asked for
  * at the next try
  */
-async function assertContinued<B extends Batch>({ lane, signal }: ChunkRun<B>, chunk: Chunk): Promise<void> {
+async function assertContinued<B extends Batch>(
+  { lane, signal }: HistoryRun<B>,
+  chunk: Chunk,
+): Promise<void> {
   const child = await lane.source.blockRef(chunk.tip + 1, signal)
   if (child && chunk.tipHash !== null) assertContinuous({ number: chunk.tip, hash: chunk.tipHash }, [child])
 }
@@ -165,7 +200,9 @@ async function untilDone<T>(
   for (let failures = 1; ; failures++) {
     signal.throwIfAborted()
     try {
-      return await act()
+      const result = await act()
+      if (failures > 1) observe?.({ type: 'resumed', range })
+      return result
     } catch (error) {
       if (signal.aborted || remedyOf(error) === 'stop') throw error
       const waitMs = backoffMs(failures, laneBackoff, runtime.random)
@@ -173,41 +210,6 @@ async function untilDone<T>(
       log.warn({ ...range, failures, waitMs, ...problemOf(error) }, 'a chunk of history will be tried again')
       await runtime.clock.sleep(waitMs, signal)
     }
-  }
-}
-
-/** The open chunks as far as this process saw them, and the rate at which they shrink. */
-class OpenChunks {
-  readonly #target: BlockRange
-  readonly #options: HistoryOptions
-  readonly #open: Map<number, Chunk>
-  #window: readonly RateSample[] = []
-
-  constructor(target: BlockRange, chunks: readonly Chunk[], options: HistoryOptions) {
-    this.#target = target
-    this.#options = options
-    this.#open = new Map(chunks.map((chunk) => [chunk.range.from, chunk]))
-    this.#tell()
-  }
-
-  loaded(chunk: Chunk): void {
-    this.#open.set(chunk.range.from, chunk)
-    this.#tell()
-  }
-
-  attached(chunk: Chunk): void {
-    this.#open.delete(chunk.range.from)
-    this.#options.observe?.({ type: 'attached', range: chunk.range })
-    this.#tell()
-  }
-
-  #tell(): void {
-    const { runtime, observe } = this.#options
-    const atMs = runtime.clock.monotonic()
-    const open = [...this.#open.values()]
-    const blocksDone = blockCount(this.#target) - remainingBlocks(open)
-    this.#window = addSample(this.#window, { atMs, blocksDone })
-    observe?.({ type: 'progress', progress: historyProgress(this.#target, open, this.#window, atMs) })
   }
 }
 

@@ -3,7 +3,9 @@ import { fillHistory, type HistoryEvent, type HistoryLane } from '#ingest/lanes/
 import { HistoryPrunedError } from '#ingest/rpc/client/errors.ts'
 import type { IngestFailpoint } from '#runtime/failpoints.ts'
 import { silentLogger } from '#telemetry.ts'
+import { EncodeError } from '#transform/encode/values.ts'
 import { ByteBudget } from '../../ingest/byteBudget.ts'
+import { RefutedError } from '../../ingest/verify/refutedError.ts'
 import { seedOf } from '../support/seed.ts'
 import { jumpingRuntime } from './support/clock.ts'
 import { decodeRefs, FakeChain, FakeSource, type RefBatch } from './support/fakeChain.ts'
@@ -22,7 +24,9 @@ function bench(length: number, visit: (name: IngestFailpoint) => void = () => {}
     log: silentLogger,
     ahead: { windowMax: 3, batchBlocksMax: 10, batchBytesEstimate: 10_000, budget },
     chunksMax: 3,
-    observe: (event: HistoryEvent) => events.push(event),
+    observe: (event: HistoryEvent): void => {
+      events.push(event)
+    },
   }
   return { chain, source, sink, budget, events, lane, options }
 }
@@ -142,6 +146,61 @@ test('a node without the old blocks ends the lane and leaves attached chunks in 
   const run = fillHistory(b.lane, { from: 0, to: 599 }, b.options, never)
   await expect(run).rejects.toThrow(HistoryPrunedError)
   await expect(run).rejects.toThrow('START_BLOCK')
+  expect(b.budget.usedBytes).toBe(0)
+})
+
+test('blocks that nobody serves hold their chunks, and no other one', async () => {
+  const b = bench(1_000)
+  const honest = b.source.fetch.bind(b.source)
+  const lost = new Set([150, 250, 350, 450])
+  b.source.fetch = async (range, options) => {
+    const [first] = [...lost].filter((block) => block >= range.from && block <= range.to)
+    if (first !== undefined) throw new RefutedError('receiptsRoot', first)
+    return await honest(range, options)
+  }
+  const held = new Map<number, string>()
+  b.options.observe = (event) => {
+    if (event.type === 'waiting') held.set(event.range.from, event.problem.message)
+    if (event.type === 'resumed') held.delete(event.range.from)
+    // All others are there: now the blocks come.
+    if (event.type === 'attached' && b.sink.attached.size === 600) {
+      expect([...held.keys()].toSorted((one, other) => one - other)).toEqual([100, 200, 300, 400])
+      expect(held.get(100)).toContain('block 150')
+      lost.clear()
+    }
+  }
+  await fillHistory(b.lane, { from: 0, to: 999 }, b.options, never)
+  expect(lost.size).toBe(0)
+  expect(held.size).toBe(0)
+  expect(b.sink.covered).toEqual([{ from: 0, to: 999 }])
+})
+
+test('what the head lane leaves of history is filled while a chunk is held', async () => {
+  const b = bench(600)
+  const honest = b.source.fetch.bind(b.source)
+  let isLost = true
+  b.source.fetch = async (range, options) => {
+    if (isLost && range.from < 100) throw new RefutedError('receiptsRoot', 50)
+    return await honest(range, options)
+  }
+  const replan = async () => ({ from: 0, to: 599 })
+  b.options.observe = (event) => {
+    if (event.type === 'attached' && b.sink.attached.size === 500) isLost = false
+  }
+  await fillHistory(b.lane, { from: 0, to: 199 }, { ...b.options, replan }, never)
+  expect(isLost).toBe(false)
+  expect(b.sink.covered).toEqual([{ from: 0, to: 599 }])
+})
+
+test('a value that no store can take ends its chunk, after all others are there', async () => {
+  const b = bench(600)
+  const honest = b.source.fetch.bind(b.source)
+  b.source.fetch = async (range, options) => {
+    if (range.from <= 150 && range.to >= 150) throw new EncodeError('blocks', 'timestamp', 1n, 150)
+    return await honest(range, options)
+  }
+  await expect(fillHistory(b.lane, { from: 0, to: 599 }, b.options, never)).rejects.toThrow(EncodeError)
+  expect(b.sink.attached.size).toBe(500)
   expect(b.budget.usedBytes).toBe(0)
 })
 
