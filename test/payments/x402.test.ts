@@ -283,6 +283,9 @@ describe('a facilitator', () => {
     await unknown(credential)
     const nonce = authorizationOf(decodePaymentSignatureHeader(credential))['nonce'] ?? ''
     await chain.cancel(payer, `0x${nonce.slice(2)}`)
+    // A block that is not final may be taken back.
+    expect(await reconciled()).toBe('sending')
+    await chain.rpc.call('anvil_mine', '0x80', '0x0')
     expect(await reconciled()).toBe('failed')
     expect(await received()).toBe(0n)
   })

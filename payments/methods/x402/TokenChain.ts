@@ -10,6 +10,7 @@ import {
   type Transport,
 } from 'viem'
 import { getBlock, getChainId, getLogs, getTransactionReceipt, readContract } from 'viem/actions'
+import { GRACE_SECONDS } from '../../chain/lookFor.ts'
 
 const abi = parseAbi([
   'function decimals() view returns (uint8)',
@@ -18,8 +19,18 @@ const abi = parseAbi([
   'function DOMAIN_SEPARATOR() view returns (bytes32)',
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+  'event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)',
   'event Transfer(address indexed from, address indexed to, uint256 value)',
 ])
+/** An authorization ends by one of these, once. */
+const endings = abi.filter(isEnding)
+
+function isEnding<Item extends (typeof abi)[number]>(
+  item: Item,
+): item is Extract<Item, { name: 'AuthorizationUsed' | 'AuthorizationCanceled' }> {
+  return item.name === 'AuthorizationUsed' || item.name === 'AuthorizationCanceled'
+}
+
 export interface TokenChainOptions {
   readonly chainId: number
   /** Lowercase address of the token. */
@@ -83,16 +94,20 @@ export class TokenChain {
     return { decimals, name, version }
   }
 
-  /** What became of an authorization. Unknown where no node answers too. */
+  /**
+   * The outcome of an authorization. Each call may reach another replica, some of them late: it
+   * failed only if a final block shows that its nonce went elsewhere, or that its time is over.
+   * Unknown if no node answers, too.
+   */
   async outcomeOf(sent: SentAuthorization): Promise<Found> {
     try {
-      if (sent.txHash !== null && (await this.#moved(asHex(sent.txHash), sent)))
+      if (sent.txHash !== null && (await this.#moved(asHex(sent.txHash), sent)) === 'ours')
         return { kind: 'settled', txHash: sent.txHash }
-      if (await this.#isUsed(sent, 'latest')) return await this.#usedBy(sent)
-      // A node that lags has not seen the block that may hold it.
-      const last = await getBlock(this.#client, { blockTag: 'finalized' })
-      if (Number(last.timestamp) <= sent.validBeforeSeconds) return { kind: 'unknown' }
-      return (await this.#isUsed(sent, 'latest')) ? { kind: 'unknown' } : { kind: 'failed' }
+      // First: a look that comes after sees what this block holds.
+      const final = await getBlock(this.#client, { blockTag: 'finalized' })
+      if (await this.#isUsed(sent, 'latest')) return await this.#usedBy(sent, final.number)
+      const isOver = Number(final.timestamp) > sent.validBeforeSeconds + GRACE_SECONDS
+      return { kind: isOver ? 'failed' : 'unknown' }
     } catch {
       return { kind: 'unknown' }
     }
@@ -105,27 +120,36 @@ export class TokenChain {
     })
   }
 
-  /** A used nonce says only that it was used: it may have been cancelled. */
-  async #usedBy(sent: SentAuthorization): Promise<Found> {
+  /** A used nonce says only that it was used: another transfer may have, or the payer cancelled it. */
+  async #usedBy(sent: SentAuthorization, final: bigint): Promise<Found> {
     const [fromBlock, toBlock] = await Promise.all([
       this.#firstBlockFrom(sent.validBeforeSeconds - USED_WITHIN_SECONDS),
       this.#firstBlockFrom(sent.validBeforeSeconds),
     ])
-    const [event] = abi.filter((one) => one.type === 'event' && one.name === 'AuthorizationUsed')
-    const logs = await getLogs(this.#client, {
-      ...{ address: this.#options.asset, event, fromBlock, toBlock },
-      args: { authorizer: asHex(sent.payer), nonce: asHex(sent.nonce) },
-    })
-    const [used] = logs
-    if (!used) return { kind: 'failed' }
-    const txHash = used.transactionHash
-    return (await this.#moved(txHash, sent)) ? { kind: 'settled', txHash } : { kind: 'failed' }
+    const told = await Promise.all(
+      endings.map((event) =>
+        getLogs(this.#client, {
+          ...{ address: this.#options.asset, event, fromBlock, toBlock },
+          args: { authorizer: asHex(sent.payer), nonce: asHex(sent.nonce) },
+        }),
+      ),
+    )
+    const [ended] = told.flat()
+    // A replica that lags has no log yet of what another says is used.
+    if (!ended) return { kind: 'unknown' }
+    const { transactionHash: txHash, blockNumber } = ended
+    const moved = await this.#moved(txHash, sent)
+    if (moved === 'ours') return { kind: 'settled', txHash }
+    return { kind: moved === 'other' && blockNumber <= final ? 'failed' : 'unknown' }
   }
 
-  /** Whether the transaction used this nonce and moved this amount. */
-  async #moved(txHash: Hash, { payer, nonce, recipient, amount }: SentAuthorization): Promise<boolean> {
+  /** Whether the transaction used this nonce and moved this amount; `absent` if the node has no receipt. */
+  async #moved(
+    txHash: Hash,
+    { payer, nonce, recipient, amount }: SentAuthorization,
+  ): Promise<'ours' | 'other' | 'absent'> {
     const receipt = await getTransactionReceipt(this.#client, { hash: txHash }).catch(() => null)
-    if (receipt?.status !== 'success') return false
+    if (receipt === null) return 'absent'
     const ours = receipt.logs.filter(({ address }) => address.toLowerCase() === this.#options.asset)
     const events = parseEventLogs({ abi, logs: ours })
     const isUsed = events.some(
@@ -139,7 +163,7 @@ export class TokenChain {
         same(args.to, recipient) &&
         args.value === amount,
     )
-    return isUsed && isMoved
+    return receipt.status === 'success' && isUsed && isMoved ? 'ours' : 'other'
   }
 
   /** The first block whose time is that or later; the newest where there is none. */

@@ -1,5 +1,5 @@
 /** The way to be paid by x402 on the second chain. */
-import { http } from 'viem'
+import { http, type Transport } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { expect } from 'vitest'
 import type { Facilitator } from '#payments/methods/x402/Facilitator.ts'
@@ -45,8 +45,13 @@ export async function x402Method({
   rpcUrl,
   facilitator,
   recipient,
-}: Place & { readonly facilitator: Facilitator; readonly recipient: `0x${string}` }): Promise<X402Exact> {
-  const chain = new TokenChain({ chainId, asset, transport: http(rpcUrl) })
+  transport = http(rpcUrl),
+}: Place & {
+  readonly facilitator: Facilitator
+  readonly recipient: `0x${string}`
+  readonly transport?: Transport
+}): Promise<X402Exact> {
+  const chain = new TokenChain({ chainId, asset, transport })
   const offer = new X402Offer({ chainId, chain, facilitator })
   await offer.check()
   expect(offer.problems).toEqual([])
