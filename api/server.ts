@@ -270,6 +270,8 @@ function readOnlyJson(app: FastifyInstance): void {
 function refusal(request: FastifyRequest): ApiError | undefined {
   const { headers, raw } = request
   if ((raw.url?.length ?? 0) > URL_BYTES_MAX) return new ApiError('url_too_long')
+  // Readers of a target disagree on what a fragment is part of; no client that keeps to HTTP sends one.
+  if (raw.url?.includes('#')) return new ApiError('request_invalid', 'The request target has a fragment (#).')
   if (headers.host === undefined && raw.httpVersion === '1.1') {
     return new ApiError('request_invalid', 'The Host header is missing.')
   }

@@ -146,6 +146,14 @@ test('HTTP/1.0 without Host is served', async () => {
   expect((await exchange(server.port, 'GET /v1/rows/5 HTTP/1.0\r\n\r\n')).status).toBe(200)
 })
 
+test.each(['/v1/rows/5#limit=7', '/v1/rows/5?a=1#b', '/#', '/nothing#'])(
+  'a target with a fragment is refused: %s',
+  async (target) => {
+    const { status, body } = await exchange(server.port, `GET ${target} HTTP/1.0\r\n\r\n`)
+    expect([status, body]).toEqual([400, expect.stringContaining('fragment')])
+  },
+)
+
 test('a client that leaves in the middle of its body is no failure of ours', async () => {
   const before = warnings.length
   const left = new Promise((resolve) =>
