@@ -176,7 +176,8 @@ async function answerOf<Services>(
   if (admission.kind === 'challenged') return sendChallenge(admission, reply)
   const asked = { asking, caller, path, query, chainId }
   const read = () => readAnswer(endpoint, asked, request, reply, context, signal, underWay)
-  if (admission.kind === 'paid') return paidAnswer(admission.payment, read, request, reply, context.log)
+  if (admission.kind === 'paid')
+    return paidAnswer(admission.payment, read, request, reply, context.log, signal)
   reply.headers(admission.headers)
   return read()
 }
@@ -188,6 +189,7 @@ async function paidAnswer<Answer extends JsonAnswer | WrittenAnswer | RawAnswer>
   request: FastifyRequest,
   reply: FastifyReply,
   log: Logger,
+  signal: AbortSignal,
 ): Promise<Answer | 'challenged'> {
   const ended = (end: () => Promise<void>) =>
     void end().catch((error: unknown) =>
@@ -196,6 +198,11 @@ async function paidAnswer<Answer extends JsonAnswer | WrittenAnswer | RawAnswer>
         'the end of a paid answer was not kept',
       ),
     )
+  // A client that left while its payment was claimed closes no more.
+  if (reply.raw.closed) {
+    ended(payment.release)
+    signal.throwIfAborted()
+  }
   reply.raw.once('close', () =>
     ended(reply.raw.writableFinished && reply.raw.statusCode < 300 ? payment.answered : payment.release),
   )

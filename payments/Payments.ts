@@ -168,7 +168,7 @@ export class Payments {
   }
 
   /**
-   * Writes no row. HEAD has nothing to sell: there a payer proves who it is.
+   * Writes no row. HEAD sells nothing: a payer can prove who it is, if a method lets it.
    * @param refused a payment that was not accepted
    */
   async challenge(
@@ -178,9 +178,10 @@ export class Payments {
   ): Promise<Challenged> {
     const price = this.#askedFor(wanted)
     const methods = this.#methodsFor(wanted.scope)
-    const identity = methods.find(({ identify }) => identify)
-    const proof = wanted.method === 'HEAD' ? await identity?.identify?.(wanted.url) : null
-    if (proof) return challengeOf([proof]) ?? nothingOffered()
+    if (wanted.method === 'HEAD') {
+      const proof = await methods.find(({ identify }) => identify)?.identify?.(wanted.url)
+      return challengeOf(proof ? [proof] : []) ?? nothingOffered()
+    }
     const accepted = acceptedOf(methods, wanted.accept)
     const challenges = await Promise.all(
       accepted.map((method) =>
@@ -211,6 +212,7 @@ export class Payments {
   async begin({ method, credential }: PresentedPayment, wanted: Wanted): Promise<Admission> {
     const { app, clock } = this.#options
     if (!this.#methodsFor(wanted.scope).includes(method)) throw notTaken()
+    if (wanted.method === 'HEAD') throw new ApiError('request_invalid', 'HEAD has no answer to pay for.')
     const price = this.#askedFor(wanted)
     const terms = { requestDigest: price.digest, scope: wanted.scope, method: method.name }
     const claims = new Claims({ app, held: this.#held, terms })

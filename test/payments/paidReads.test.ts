@@ -240,6 +240,43 @@ describe('one credential', () => {
     expect((await send('/read', credential)).status).toBe(403)
   })
 
+  test('is free again at once if its client left before it was claimed', async () => {
+    const credential = await credentialFor('/read')
+    const checking = Promise.withResolvers<void>()
+    const gate = Promise.withResolvers<void>()
+    await shop.close()
+    shop = await openShop({
+      ...{ app, rpcUrl: chain.rpcUrl, chainId, recipient, key },
+      methods: (charges) => {
+        const { check } = charges
+        charges.check = async (...given) => {
+          checking.resolve()
+          await gate.promise
+          return check.apply(charges, given)
+        }
+        return [charges]
+      },
+    })
+    const leaving = new AbortController()
+    const left = send('/read', credential, { signal: leaving.signal })
+    await checking.promise
+    leaving.abort()
+    await expect(left).rejects.toThrow()
+    // Answered after the server has seen the other one leave.
+    await fetch(`${shop.origin}/nothing`)
+    gate.resolve()
+    expect((await send('/read', credential)).status).toBe(200)
+    expect(await received()).toBe(PRICE)
+  })
+
+  test('of HEAD has nothing to pay for', async () => {
+    const credential = await credentialFor('/read')
+    const asked = await fetch(`${shop.origin}/read`, { method: 'HEAD' })
+    expect([asked.status, asked.headers.get('www-authenticate')]).toEqual([429, null])
+    expect((await send('/read', credential, { method: 'HEAD' })).status).toBe(400)
+    expect((await send('/read', credential)).status).toBe(200)
+  })
+
   test('two in one request are refused', async () => {
     const credential = await credentialFor('/read')
     expect((await send('/read', `${credential}, ${credential}`)).status).toBe(400)
