@@ -4,10 +4,17 @@ import * as s from '#http/schema.ts'
 import { presentTokenSummary, tokenSummarySchema } from './token.ts'
 import type { TokenName } from './tokenNames.ts'
 
+/** On what is not told by logs alone; absent elsewhere. */
+export const approximateSchema = s.boolean({
+  description:
+    'true: the transfers of the account once summed up to less than nothing, so it had some that no log tells of, and the amount is only what the logs sum up to; absent elsewhere.',
+})
+
 export const balanceSchema = s.named('Balance', {
   id: s.text({ description: 'The token.' }),
   amount: s.amount,
   formatted: s.decimal,
+  approximate: s.optional(approximateSchema),
   feeEligible: s.optional(
     s.boolean({ description: 'Whether fees can be paid in the token; absent while that is not known.' }),
   ),
@@ -17,6 +24,7 @@ export const balanceSchema = s.named('Balance', {
 export interface Balance {
   readonly token: string
   readonly balance: bigint
+  readonly approximate: boolean
   readonly name: TokenName | undefined
   readonly feeEligible: boolean | undefined
 }
@@ -34,6 +42,7 @@ const unnamed: TokenName = {
 export function presentBalance({
   token,
   balance,
+  approximate,
   name = unnamed,
   feeEligible,
 }: Balance): s.Static<typeof balanceSchema> {
@@ -41,6 +50,7 @@ export function presentBalance({
     id: token,
     amount: `${balance}`,
     formatted: formatUnits(balance, name.decimals),
+    ...(approximate && { approximate }),
     ...(feeEligible !== undefined && { feeEligible }),
     token: presentTokenSummary(token, name),
   }

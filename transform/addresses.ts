@@ -7,6 +7,12 @@ import { type Address, address } from '#primitives.ts'
 
 export const zeroAddress = address('0x0000000000000000000000000000000000000000')
 
+/**
+ * Emits Transfer when the native coin moves, where a chain has EIP-7708. Amounts of the coin are no
+ * token's, so its logs are logs alone.
+ */
+export const nativeCoinEmitter = address('0xfffffffffffffffffffffffffffffffffffffffe')
+
 export const tip20FactoryAddress = address('0x20fc000000000000000000000000000000000000')
 export const pathUsdAddress = address('0x20c0000000000000000000000000000000000000')
 /** Fee manager and fee AMM are one contract; every fee is a Transfer to it. */

@@ -8,9 +8,9 @@ import type { ProjectionName } from './tables.ts'
  */
 export const projectionVersions: Readonly<Record<ProjectionName, number>> = {
   base: 1,
-  token_transfers: 1,
+  token_transfers: 2,
   token_approvals: 1,
-  holder_deltas: 1,
+  holder_deltas: 2,
   address_txs: 1,
   contract_creations: 1,
 }

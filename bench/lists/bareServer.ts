@@ -100,6 +100,7 @@ function presenters(
         presentBalance({
           token: tokens[index] ?? '',
           balance: BigInt(String(row['balance'])),
+          approximate: row['approximate'] === true,
           name: names.get(tokens[index] ?? ''),
           feeEligible: false,
         }),

@@ -1,7 +1,7 @@
 /** What follows from transfers: balances, holders, supply, activity by day. */
 import { receivePolicyGuardAddress, zeroAddress } from '#transform/addresses.ts'
 import { type DerivedRelation, described } from './derivedRelation.ts'
-import { exactSum, isPositive, wrappedSums } from './exactSums.ts'
+import { carrySoFar, exactSum, isPositive, wrappedSums } from './exactSums.ts'
 
 const token = ['bytes', 'token contract'] as const
 const holder = ['bytes', 'account'] as const
@@ -10,26 +10,38 @@ const balance = [
   'in the token’s smallest unit: all it received less all it sent; rows above zero only',
 ] as const
 
+const approximate = [
+  'bool',
+  'true: its transfers once summed up to less than nothing, after some log, so it had some that no log tells of (genesis, a token that changes balances by itself)',
+] as const
+
 const bytes = (hex: string): string => `unhex('${hex.slice(2)}')`
 const zero = bytes(zeroAddress)
 
+/**
+ * Sums up to each log beside the deltas: sorted as they are stored, and left out by the engine
+ * where nobody asks for the mark.
+ */
+const soFarSql = (deltas: string): string =>
+  `SELECT token, holder, leg, balance_delta, ${carrySoFar('balance_delta', 'leg', 'PARTITION BY token, holder ORDER BY block_num, log_idx')} AS so_far FROM ${deltas}`
+
 const balancesSql = (deltas: string): string =>
-  `SELECT token, holder, ${exactSum} AS balance FROM ` +
-  `(SELECT token, holder, ${wrappedSums('balance_delta', 'leg')} FROM ${deltas} GROUP BY token, holder) WHERE ${isPositive}`
+  `SELECT token, holder, ${exactSum} AS balance, lowest < 0 AS approximate FROM ` +
+  `(SELECT token, holder, ${wrappedSums('balance_delta', 'leg')}, min(so_far) AS lowest FROM (${soFarSql(deltas)}) GROUP BY token, holder) WHERE ${isPositive}`
 
 export const balanceRelations: readonly DerivedRelation[] = [
   {
     name: 'token_balances',
     blockColumn: null,
     comment: 'what an account holds of a token, by token',
-    columns: described({ token, holder, balance }),
+    columns: described({ token, holder, balance, approximate }),
     derive: (rowsOf) => balancesSql(rowsOf('token_holder_deltas')),
   },
   {
     name: 'address_balances',
     blockColumn: null,
     comment: 'what an account holds of a token, by account',
-    columns: described({ holder, token, balance }),
+    columns: described({ holder, token, balance, approximate }),
     derive: (rowsOf) => balancesSql(rowsOf('address_holder_deltas')),
   },
   {

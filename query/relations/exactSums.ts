@@ -25,6 +25,12 @@ export const wrappedSums = (amount: string, sign: string): string =>
   `+ intDiv(sum(toInt256(${sign}) * toInt256(bitAnd(${amount}, ${uint256(half - 1n)}))) + ${int256(lift)}, ${int256(half)}) ` +
   `- ${int256(lift / half)}) AS carry`
 
+/** `carry` of the rows of a window up to each of its rows: below zero where their sum is. */
+export const carrySoFar = (amount: string, sign: string, window: string): string =>
+  `sum(toInt256(${sign}) * toInt256(bitShiftRight(${amount}, 128))) OVER (${window}) ` +
+  `+ intDiv(sum(toInt256(${sign}) * toInt256(bitAnd(${amount}, ${uint256(half - 1n)}))) OVER (${window}) + ${int256(lift)}, ${int256(half)}) ` +
+  `- ${int256(lift / half)}`
+
 /** The sum, and 2^256-1 where it is more. Only for sums that are not negative. */
 export const exactSum = `if(carry >= ${int256(half)}, ${uint256(uint256Max)}, wrapped)`
 

@@ -70,18 +70,25 @@ COMMENT ON COLUMN chain.balance_load.parts_stored IS 'first partitions of `balan
 CREATE TABLE chain.balance_sums (
   holder bytea NOT NULL,
   token bytea NOT NULL,
-  delta numeric NOT NULL
+  delta numeric NOT NULL,
+  from_block bigint DEFAULT 0 NOT NULL,
+  lowest numeric DEFAULT 0 NOT NULL
 ) PARTITION BY RANGE (holder);
+COMMENT ON COLUMN chain.balance_sums.from_block IS 'first block of the piece';
+COMMENT ON COLUMN chain.balance_sums.lowest IS 'least sum of the piece''s transfers up to one of its logs';
 
 CREATE TABLE chain.balances (
   holder bytea NOT NULL,
   token bytea NOT NULL,
   balance numeric NOT NULL,
+  below_since bigint,
   CONSTRAINT balances_pkey PRIMARY KEY (holder, token)
 );
+CREATE INDEX balances_below_since_idx ON chain.balances USING btree (below_since) WHERE (below_since IS NOT NULL);
 CREATE INDEX balances_holder_expr_token_idx ON chain.balances USING btree (holder, ((- balance)), token) WHERE ((balance > (0)::numeric) AND (token >= '\x20c000000000000000000000'::bytea) AND (token < '\x20c000000000000000000001'::bytea));
 CREATE INDEX balances_holder_expr_token_idx1 ON chain.balances USING btree (holder, ((- balance)), token) WHERE ((balance > (0)::numeric) AND ((token < '\x20c000000000000000000000'::bytea) OR (token >= '\x20c000000000000000000001'::bytea)));
 CREATE INDEX balances_token_expr_holder_idx ON chain.balances USING btree (token, ((- balance)), holder) WHERE (balance > (0)::numeric);
+COMMENT ON COLUMN chain.balances.below_since IS 'first block in which the sum of its transfers was below zero; null: none';
 
 CREATE TABLE chain.block_proofs (
   block_num bigint NOT NULL,

@@ -25,6 +25,8 @@ import type { PageRequest, WalkPage } from './lists/read.ts'
 export interface BalanceRow {
   readonly address: string
   readonly balance: bigint
+  /** Its transfers once summed up to less than nothing: no log told all that the holder had. */
+  readonly approximate: boolean
 }
 
 export interface BalancePage extends Omit<WalkPage<BalanceRow>, 'next'> {
@@ -86,9 +88,7 @@ async function readPinned(
   return (mayBeNewest && (await readNewest(chain, of, page))) || readAtMoment(chain, of, atBlock, page, count)
 }
 
-type NewestRow = {
-  readonly address: Buffer
-  readonly balance: string
+type NewestRow = FoundBalance & {
   readonly genesis_unknown: boolean
   readonly tip_hash: Buffer | null
 }
@@ -179,11 +179,18 @@ async function readRows(
   client: Queryable,
   { text, values }: BalancesStatement,
 ): Promise<readonly BalanceRow[]> {
-  const found = await client.query<{ address: Buffer; balance: string }>(text, [...values])
+  const found = await client.query<FoundBalance>(text, [...values])
   return found.rows.map(balanceRow)
 }
 
-const balanceRow = (row: { readonly address: Buffer; readonly balance: string }): BalanceRow => ({
+type FoundBalance = {
+  readonly address: Buffer
+  readonly balance: string
+  readonly approximate: boolean
+}
+
+const balanceRow = (row: FoundBalance): BalanceRow => ({
   address: toHex(row.address),
   balance: BigInt(row.balance),
+  approximate: row.approximate,
 })

@@ -38,9 +38,10 @@ export function reduceAnalytics(chain: readonly RecordedBlock[]): Readonly<Recor
   const events = chain.flatMap(eventsOf)
   const transfers = events.filter(({ name }) => name === 'Transfer')
   const deltas = transfers.flatMap(sidesOf)
+  const belowZero = belowZeroOf(deltas)
   const balances = [...balancesOf(deltas)].map(([key, balance]) => {
     const [token = '', holder = ''] = key.split(' ')
-    return { token, holder, balance: `${balance}` }
+    return { token, holder, balance: `${balance}`, approximate: belowZero.has(key) }
   })
   const holders = balances.filter(({ holder }) => holder !== guard)
   return {
@@ -169,6 +170,22 @@ function balancesOf(sides: readonly Side[]): ReadonlyMap<string, bigint> {
     balances.set(key, (balances.get(key) ?? 0n) + BigInt(leg) * amount)
   }
   return new Map([...balances].filter(([, balance]) => balance > 0n))
+}
+
+/** Accounts whose sides summed up to less than nothing after some log. */
+function belowZeroOf(sides: readonly Side[]): ReadonlySet<string> {
+  const found = new Set<string>()
+  const sums = new Map<string, bigint>()
+  for (const [index, { token, holder, leg, amount, place }] of sides.entries()) {
+    const key = `${token} ${holder}`
+    const sum = (sums.get(key) ?? 0n) + BigInt(leg) * amount
+    sums.set(key, sum)
+    // The other side of a transfer to oneself is of the same log.
+    const next = sides[index + 1]
+    const isWhole = next?.holder !== holder || next.place !== place
+    if (sum < 0n && isWhole) found.add(key)
+  }
+  return found
 }
 
 function suppliesOf(transfers: readonly Event[]): AnalyticsRow[] {

@@ -6,7 +6,7 @@
 import type { ByteBuffer, BytesAt } from '#ingest/read/json/byteBuffer.ts'
 import { HASH_BYTES, ScannedLog } from '#ingest/read/scan/scannedReceipt.ts'
 import type { Address, Hash } from '#primitives.ts'
-import { zeroAddress } from '../addresses.ts'
+import { nativeCoinEmitter, zeroAddress } from '../addresses.ts'
 import { approval, transfer } from '../events/erc20.ts'
 import type { LogFacts, Stored } from '../projection.ts'
 
@@ -27,11 +27,11 @@ type StoredMovement = Movement<Stored<Address>, Stored<bigint>>
 
 /** As `readTransfer`, for those who only know logs as bytes. */
 export const readScannedTransfer = (log: ScannedLog): Movement<BytesAt, BytesAt> | null =>
-  readScanned(log, transferTopic)
+  isNativeCoin(log) ? null : readScanned(log, transferTopic)
 
-/** Null when the log is no well-formed Transfer. */
+/** Null when the log is no well-formed Transfer of a token. */
 export function readTransfer(log: LogFacts): StoredMovement | null {
-  if (log instanceof ScannedLog) return readScanned(log, transferTopic)
+  if (log instanceof ScannedLog) return isNativeCoin(log) ? null : readScanned(log, transferTopic)
   const args = transfer.decode(log)
   return args && movement(log.address, args.from, args.to, args.amount)
 }
@@ -85,6 +85,16 @@ function readScanned(log: ScannedLog, topic0: EventTopic): Movement<BytesAt, Byt
     fromNobody: isZero(bytes, from, HASH_BYTES - ADDRESS_SKIP),
     toNobody: isZero(bytes, to, HASH_BYTES - ADDRESS_SKIP),
   }
+}
+
+const nativeCoin = new DataView(Uint8Array.from(Buffer.from(nativeCoinEmitter.slice(2), 'hex')).buffer)
+
+/** Nearly every emitter differs in its first bytes. */
+function isNativeCoin({ bytes: { view }, emitter }: ScannedLog): boolean {
+  for (let offset = 0; offset < nativeCoin.byteLength; offset += 4) {
+    if (view.getUint32(emitter + offset) !== nativeCoin.getUint32(offset)) return false
+  }
+  return true
 }
 
 function isTopic({ view }: ByteBuffer, at: number, topic: DataView): boolean {

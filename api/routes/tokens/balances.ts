@@ -6,7 +6,7 @@ import { partyOf } from '#http/request/access.ts'
 import { dataPageRules, type ListPage, type PageRules } from '#http/request/pagination.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
-import { type Balance, balanceSchema, presentBalance } from '#present/balance.ts'
+import { approximateSchema, type Balance, balanceSchema, presentBalance } from '#present/balance.ts'
 import { presentTokenSummary, tokenSummarySchema } from '#present/token.ts'
 import type { TokenName } from '#present/tokenNames.ts'
 import type { Address } from '#primitives.ts'
@@ -92,12 +92,13 @@ async function readBalances(
 }
 
 const balanceOf = (
-  { address, balance }: BalanceRow,
+  { address, balance, approximate }: BalanceRow,
   names: ReadonlyMap<string, TokenName>,
   eligible: ReadonlySet<string> | null,
 ): Balance => ({
   token: address,
   balance,
+  approximate,
   name: names.get(address),
   feeEligible: eligible?.has(address),
 })
@@ -156,6 +157,7 @@ const holderSchema = s.named('Holder', {
   id: s.text({ description: 'The address.' }),
   address: s.address,
   balance: s.amount,
+  approximate: s.optional(approximateSchema),
 })
 
 export const listHoldersEndpoint = listEndpoint({
@@ -177,5 +179,10 @@ export const listHoldersEndpoint = listEndpoint({
     const name = (await services.tokenNames.read(chainId, asked, page.signal)).get(token)
     return { ...found, meta: name ? { token: presentTokenSummary(token, name) } : {} }
   },
-  present: ({ address, balance }: BalanceRow) => ({ id: address, address, balance: `${balance}` }),
+  present: ({ address, balance, approximate }: BalanceRow) => ({
+    id: address,
+    address,
+    balance: `${balance}`,
+    ...(approximate && { approximate }),
+  }),
 })

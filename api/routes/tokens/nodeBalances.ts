@@ -30,7 +30,7 @@ export async function readNodeBalances(
   for (const [index, token] of tokens.entries()) {
     const balance = balances[index]
     if (balance === null || balance === undefined) return null
-    if (balance > 0n) rows.push({ address: token, balance })
+    if (balance > 0n) rows.push({ address: token, balance, approximate: false })
   }
   return rows.length > page.limit ? null : rows.sort(byBalance)
 }

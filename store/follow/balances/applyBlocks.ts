@@ -15,12 +15,16 @@ export async function applyBlocks(
   const { client, schema, finalized } = transaction
   const s = quoteIdentifier(schema)
   await client.query(
-    `WITH net AS MATERIALIZED (
-       SELECT token, holder, sum(leg * amount) AS delta FROM ${s}.holder_deltas
-       WHERE block_num BETWEEN $1 AND $2 GROUP BY token, holder),
+    `WITH moved_by_log AS (${movedByLogSql(s)}),
+     net AS MATERIALIZED (
+       SELECT token, holder, sum(delta) AS delta,
+         min(block_num) FILTER (WHERE coalesce(held.balance, 0) + so_far < 0) AS below_since
+       FROM moved_by_log LEFT JOIN ${s}.balances AS held USING (holder, token) GROUP BY token, holder),
      changed AS (
-       INSERT INTO ${s}.balances AS b (token, holder, balance) SELECT token, holder, delta FROM net
-       ON CONFLICT (holder, token) DO UPDATE SET balance = b.balance + excluded.balance
+       INSERT INTO ${s}.balances AS b (token, holder, balance, below_since)
+       SELECT token, holder, delta, below_since FROM net
+       ON CONFLICT (holder, token) DO UPDATE SET balance = b.balance + excluded.balance,
+         below_since = coalesce(b.below_since, excluded.below_since)
        RETURNING new.token AS token, coalesce(old.balance, 0) AS before, new.balance AS after),
      ${totalsSql(s, movedTotalsSql)}`,
     [from, to],
@@ -28,6 +32,15 @@ export async function applyBlocks(
   await keepChanges(transaction, { from, to }, Math.min(finalized, to - hotBlocks))
   return to
 }
+
+/**
+ * Both sides of each transfer in the blocks from $1 to $2, with the sum of what the account moved in
+ * them up to its log. An account that sends to itself has both sides in one log.
+ */
+export const movedByLogSql = (s: string): string =>
+  `SELECT token, holder, block_num, leg * amount AS delta,
+         sum(leg * amount) OVER (PARTITION BY token, holder ORDER BY block_num, log_idx) AS so_far
+       FROM ${s}.holder_deltas WHERE block_num BETWEEN $1 AND $2`
 
 /** For each token: how many holders came or went, and by how much its supply moved. */
 export const movedTotalsSql = `SELECT token, sum((after > 0)::int - (before > 0)::int) AS holders, sum(after - before) AS supply

@@ -8,7 +8,7 @@ import { applyBlocks, movedTotalsSql } from './applyBlocks.ts'
 import { type GenesisOptions, readGenesisBalances } from './genesis.ts'
 import { clearLoad, loadPiece, PIECE_TRANSFERS } from './load.ts'
 
-export const balancesProjection = { name: 'balances', version: 3, completes: true } as const
+export const balancesProjection = { name: 'balances', version: 4, completes: true } as const
 
 /**
  * Changes kept of blocks that are final already: half an hour of two blocks a second, for walks
@@ -60,6 +60,7 @@ async function revert({ client, schema }: FollowerTransaction, fromBlock: number
      FROM moved WHERE t.token = moved.token`,
     [fromBlock],
   )
+  await client.query(`UPDATE ${s}.balances SET below_since = NULL WHERE below_since >= $1`, [fromBlock])
   await client.query(
     `WITH undone AS (DELETE FROM ${s}.token_changes WHERE block_num >= $1 RETURNING token, transfer_count),
      net AS (SELECT token, sum(transfer_count) AS transfers FROM undone GROUP BY token)

@@ -44,7 +44,10 @@ export interface BalancesStatement {
 /** Largest first. */
 export const balanceOrder = '-balance, address'
 
-/** Rows `address` (the token, or the holder) and `balance`, those with more than zero. */
+/**
+ * Rows `address` (the token, or the holder), `balance` and `approximate`, those with more than zero:
+ * whether the sum of the transfers was below zero by then, so that no log tells all.
+ */
 export function compileBalances(
   schema: string,
   of: BalancesOf,
@@ -55,9 +58,19 @@ export function compileBalances(
   // Parameters, so that a page of any length is the same statement.
   const end = `ORDER BY ${balanceOrder} LIMIT ${parameters.add(offset + limit)}`
   const found = compileFound(schema, of, moment, position, end, parameters)
-  const text = `${found.changes} SELECT address, balance FROM (${found.branches}) AS found
+  const page = `SELECT address, balance FROM (${found.branches}) AS found
     ORDER BY ${balanceOrder} LIMIT ${parameters.add(limit)} OFFSET ${parameters.add(offset)}`
+  const text = `${found.changes} SELECT address, balance, ${approximateSql(schema, of, moment, parameters)} AS approximate
+    FROM (${page}) AS page ORDER BY ${balanceOrder}`
   return { text, values: parameters.values }
+}
+
+function approximateSql(schema: string, of: BalancesOf, moment: Moment, parameters: Parameters): string {
+  const [own, other] = 'holder' in of ? ['holder', 'token'] : ['token', 'holder']
+  const address = parameters.bytes('holder' in of ? of.holder : of.token)
+  const since = moment.changes ? `<= ${parameters.add(moment.block)}` : 'IS NOT NULL'
+  return `EXISTS (SELECT FROM ${relationOf(schema, 'balances')} AS marked
+    WHERE marked.${own} = ${address} AND marked.${other} = page.address AND marked.below_since ${since})`
 }
 
 /** One row `n`: how many there are, counted up to `max`. */

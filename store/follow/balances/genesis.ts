@@ -21,6 +21,7 @@ import {
 } from '../follower.ts'
 import { readGenesisTokens } from '../tokens/genesisTokens.ts'
 import { genesisHolders } from './genesisHolders.ts'
+import { firstBelowSql } from './movedSql.ts'
 
 export interface GenesisOptions {
   readonly kind: ChainKind
@@ -156,6 +157,8 @@ async function storeGenesis(
   found: readonly GenesisOfToken[],
 ): Promise<void> {
   const s = quoteIdentifier(schema)
+  // Sums below zero without genesis need not be with it.
+  const firstBelow = firstBelowSql(schema, 'b.holder', 'b.token', 'excluded.balance', Number.MAX_SAFE_INTEGER)
   for (const { token, amounts, missing } of found) {
     await client.query(
       `INSERT INTO ${s}.token_totals (token, holder_count, total_supply, transfer_count, genesis_missing)
@@ -170,7 +173,8 @@ async function storeGenesis(
          RETURNING token, holder, balance),
        changed AS (
          INSERT INTO ${s}.balances AS b (token, holder, balance) SELECT token, holder, balance FROM given
-         ON CONFLICT (holder, token) DO UPDATE SET balance = b.balance + excluded.balance
+         ON CONFLICT (holder, token) DO UPDATE SET balance = b.balance + excluded.balance,
+           below_since = CASE WHEN b.below_since IS NOT NULL THEN (${firstBelow}) END
          RETURNING coalesce(old.balance, 0) AS before, new.balance AS after)
        UPDATE ${s}.token_totals SET
          total_supply = total_supply + (SELECT coalesce(sum(after - before), 0) FROM changed),

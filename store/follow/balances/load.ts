@@ -8,7 +8,8 @@ import type { BlockRange } from '#ingest/range.ts'
 import type { Queryable } from '../../ledger/lane.ts'
 import { quoteIdentifier, relationOf } from '../../sql.ts'
 import type { FollowerTransaction } from '../follower.ts'
-import { applyBlocks, keepChanges, movedTotalsSql, totalsSql } from './applyBlocks.ts'
+import { applyBlocks, keepChanges, movedByLogSql, movedTotalsSql, totalsSql } from './applyBlocks.ts'
+import { firstBelowSql } from './movedSql.ts'
 
 /** Transfers of one piece: a few seconds, and as many rows of sums at most. */
 export const PIECE_TRANSFERS = 1_000_000
@@ -51,7 +52,7 @@ export async function loadPiece(
     return null
   }
   if (load && load.parts_stored < PARTS) {
-    await storePart(client, schema, load.parts_stored)
+    await storePart(client, schema, load.parts_stored, to)
     return null
   }
   await keepChanges(transaction, { from: range.from, to }, Math.min(finalized, to - hotBlocks))
@@ -110,9 +111,8 @@ async function pieceEnd(
 async function sumBlocks(client: Queryable, schema: string, { from, to }: BlockRange): Promise<void> {
   const s = quoteIdentifier(schema)
   await client.query(
-    `INSERT INTO ${s}.balance_sums (holder, token, delta)
-     SELECT holder, token, sum(leg * amount) FROM ${s}.holder_deltas
-     WHERE block_num BETWEEN $1 AND $2 GROUP BY holder, token`,
+    `INSERT INTO ${s}.balance_sums (holder, token, delta, from_block, lowest)
+     SELECT holder, token, sum(delta), $1, min(so_far) FROM (${movedByLogSql(s)}) AS moved GROUP BY holder, token`,
     [from, to],
   )
   // Holders and supply come with the balances.
@@ -121,12 +121,18 @@ async function sumBlocks(client: Queryable, schema: string, { from, to }: BlockR
   await client.query(`UPDATE ${s}.balance_load SET summed_to = $1`, [to])
 }
 
-async function storePart(client: Queryable, schema: string, part: number): Promise<void> {
+async function storePart(client: Queryable, schema: string, part: number, to: number): Promise<void> {
   const s = quoteIdentifier(schema)
   await client.query(
-    `WITH changed AS (
-       INSERT INTO ${s}.balances (token, holder, balance)
-       SELECT token, holder, sum(delta) FROM ${partName(schema, part)} GROUP BY holder, token ORDER BY holder, token
+    `WITH pieces AS (
+       SELECT *, sum(delta) OVER (PARTITION BY holder, token ORDER BY from_block) - delta AS before
+       FROM ${partName(schema, part)}),
+     sums AS (
+       SELECT token, holder, sum(delta) AS balance, min(before + lowest) AS lowest FROM pieces GROUP BY holder, token),
+     changed AS (
+       INSERT INTO ${s}.balances (token, holder, balance, below_since)
+       SELECT token, holder, balance, CASE WHEN lowest < 0 THEN (${firstBelowSql(schema, 'sums.holder', 'sums.token', '0', to)}) END
+       FROM sums ORDER BY holder, token
        RETURNING token, 0::numeric AS before, balance AS after),
      moved AS (${movedTotalsSql})
      UPDATE ${s}.token_totals AS t SET holder_count = t.holder_count + holders, total_supply = t.total_supply + supply
