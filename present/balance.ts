@@ -1,13 +1,13 @@
 /** What an address has of one token. */
-import { formatUnits } from 'viem/utils'
 import * as s from '#http/schema.ts'
+import { formattedAmount, formattedSchema } from './formattedAmount.ts'
 import { presentTokenSummary, tokenSummarySchema } from './token.ts'
 import type { TokenName } from './tokenNames.ts'
 
 export const balanceSchema = s.named('Balance', {
   id: s.text({ description: 'The token.' }),
   amount: s.amount,
-  formatted: s.decimal,
+  formatted: formattedSchema,
   feeEligible: s.optional(
     s.boolean({ description: 'Whether fees can be paid in the token; absent while that is not known.' }),
   ),
@@ -26,7 +26,7 @@ const unnamed: TokenName = {
   name: '',
   symbol: '',
   currency: '',
-  decimals: 0,
+  decimals: null,
   logoUri: null,
   verified: false,
 }
@@ -40,7 +40,7 @@ export function presentBalance({
   return {
     id: token,
     amount: `${balance}`,
-    formatted: formatUnits(balance, name.decimals),
+    formatted: formattedAmount(balance, name.decimals),
     ...(feeEligible !== undefined && { feeEligible }),
     token: presentTokenSummary(token, name),
   }
