@@ -36,6 +36,7 @@ export function checkTransactionShape(tx: Fields, place: Place, loose: Loose): v
   checkSignature(tx, place)
   if (!isAbsent(tx['calls'])) eachOf(tx['calls'], 'calls', place, checkCall)
   if (!isAbsent(tx['feeToken'])) expectAddress(tx['feeToken'], 'feeToken', place)
+  if (!isAbsent(tx['feeCurrency'])) expectAddress(tx['feeCurrency'], 'feeCurrency', place)
   if (!isAbsent(tx['sourceHash'])) expectHash(tx['sourceHash'], 'sourceHash', place)
   for (const field of hashedLists) {
     if (loose.has('lists')) leaveUnread(tx, field, place)
