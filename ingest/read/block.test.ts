@@ -3,6 +3,7 @@ import { hash } from '#primitives.ts'
 import { type BuiltBlock, builtBlock } from '#test/support/builtBlock.ts'
 import { readAt, withAt, withFlipped } from '#test/support/json.ts'
 import { type AskedBlock, parseBlock, parseReceipts } from './block.ts'
+import { type LoosePart, looseParts } from './looseParts.ts'
 import { NodeAnswerError } from './nodeAnswerError.ts'
 
 let built: BuiltBlock
@@ -63,40 +64,40 @@ describe('parseBlock', () => {
   })
 
   it.each([
-    ['number', '0x', 'quantity_invalid'],
-    ['number', '0x03e8', 'quantity_invalid'],
     ['number', '1000', 'quantity_invalid'],
-    ['number', 1000, 'shape_invalid'],
+    ['number', -1, 'quantity_invalid'],
+    ['number', ['0x3e8'], 'shape_invalid'],
     ['number', '0x20000000000000', 'quantity_invalid'],
     ['number', undefined, 'shape_invalid'],
     ['timestamp', '0x66.5', 'quantity_invalid'],
     ['gasUsed', '-0x1', 'quantity_invalid'],
-    ['gasUsed', '0xFF', 'quantity_invalid'],
+    ['gasUsed', '0xFG', 'quantity_invalid'],
     ['baseFeePerGas', `0x1${'0'.repeat(64)}`, 'quantity_invalid'],
     ['hash', '0x12', 'hex_invalid'],
     ['parentHash', `0x${'G'.repeat(64)}`, 'hex_invalid'],
     ['stateRoot', null, 'shape_invalid'],
-    ['miner', `0x${'AB'.repeat(20)}`, 'hex_invalid'],
+    ['miner', `0x${'AG'.repeat(20)}`, 'hex_invalid'],
+    ['miner', undefined, 'shape_invalid'],
     ['logsBloom', '0x', 'hex_invalid'],
     ['extraData', '0x123', 'hex_invalid'],
-    ['nonce', '0x0', 'hex_invalid'],
+    ['nonce', `0x1${'0'.repeat(16)}`, 'hex_invalid'],
     ['requestsHash', '0x', 'hex_invalid'],
     ['consensusContext', { epoch: -1 }, 'quantity_invalid', 'consensusContext.epoch'],
     ['transactions', {}, 'shape_invalid'],
     ['transactions[1]', `0x${'ab'.repeat(32)}`, 'shape_invalid'],
     ['transactions[1].hash', 'latest', 'hex_invalid'],
-    ['transactions[1].type', '0x00', 'quantity_invalid'],
+    ['transactions[1].type', '0x100', 'quantity_invalid'],
     ['transactions[1].from', undefined, 'shape_invalid'],
     ['transactions[1].to', '0x0', 'hex_invalid'],
-    ['transactions[1].value', '0x', 'quantity_invalid'],
-    ['transactions[1].value', 5, 'shape_invalid'],
+    ['transactions[1].value', '5', 'quantity_invalid'],
+    ['transactions[1].value', 0.5, 'quantity_invalid'],
     ['transactions[1].nonce', null, 'shape_invalid'],
     ['transactions[1].input', '0xabc', 'hex_invalid'],
     ['transactions[1].r', `0x${'1'.repeat(65)}`, 'quantity_invalid'],
     ['transactions[1].blockHash', `0x${'ab'.repeat(32)}`, 'block_mismatch'],
     ['transactions[1].blockNumber', '0x3e9', 'block_mismatch'],
     ['transactions[1].transactionIndex', '0x2', 'index_mismatch'],
-    ['transactions[1].transactionIndex', '0x01', 'quantity_invalid'],
+    ['transactions[1].transactionIndex', '0x02', 'index_mismatch'],
     ['transactions[2].accessList[0].address', '0x', 'hex_invalid'],
     ['transactions[4].blobVersionedHashes', ['0x'], 'hex_invalid'],
     ['transactions[5].authorizationList[0].nonce', '', 'quantity_invalid'],
@@ -133,6 +134,19 @@ describe('parseReceipts', () => {
     )
   })
 
+  it('takes null for an empty list and for no bytes, whatever the roots prove', () => {
+    const block = { ...built.block, transactions: [built.block.transactions[0]] }
+    let told = withAt([built.receipts[0]], '[0].logs', null)
+    for (const loose of [new Set<LoosePart>(), new Set(looseParts)])
+      expect(parseReceipts(structuredClone(told), parseBlock(block), loose)[0]?.logs).toEqual([])
+    told = withAt(told, '[0].logs', undefined)
+    expect(parseReceipts(structuredClone(told), parseBlock(block))[0]?.logs).toEqual([])
+    const full = withAt(told, '[0].logsBloom', readAt(built.receipts, '[3].logsBloom'))
+    expect(problemOf(() => parseReceipts(full, parseBlock(block)))).toMatchObject({ code: 'shape_invalid' })
+    const log = withAt(withAt(built.receipts, '[1].logs[0].topics', null), '[1].logs[0].data', null)
+    expect(parseReceipts(log, parseBlock(built.block))[1]?.logs[0]).toMatchObject({ topics: [], data: '0x' })
+  })
+
   it('finds out missing receipts', () => {
     expect(receiptsProblem(null)).toEqual({ code: 'receipts_missing', field: '', blockNumber: 1000 })
     expect(receiptsProblem(withAt(built.receipts, '[3]', null))).toMatchObject({
@@ -144,8 +158,8 @@ describe('parseReceipts', () => {
   })
 
   it.each([
-    ['[2].logs', undefined, 'shape_invalid'],
-    ['[2].cumulativeGasUsed', '0x00', 'quantity_invalid'],
+    ['[2].logs', {}, 'shape_invalid'],
+    ['[2].cumulativeGasUsed', '0', 'quantity_invalid'],
     ['[2].gasUsed', '0x20000000000000', 'quantity_invalid'],
     ['[2].status', undefined, 'shape_invalid', '[2].root'],
     ['[2].status', true, 'shape_invalid'],

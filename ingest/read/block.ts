@@ -1,30 +1,24 @@
 /**
  * What a node answers: blocks with full transactions, receipts and logs, as the JSON they are. The
  * types name the fields that are read; further fields are allowed and kept. Only `parseBlock` and
- * `parseReceipts` make values of these types, so a `Quantity` has no leading zero, every hex text
- * is lowercase, and heights, hashes and indexes agree. Whether the content is true is for
- * ingest/verify/verifyBlock.ts to find out.
+ * `parseReceipts` make values of these types, and put each in the one spelling, so a `Quantity` has
+ * no leading zero, every hex text is lowercase, and heights, hashes and indexes agree. Whether the
+ * content is true is for ingest/verify/verifyBlock.ts to find out.
  */
 
 import type { Address, Hash, Hex } from '#primitives.ts'
 import { checkHeader } from './headerShape.ts'
 import { type Loose, nothingLoose } from './looseParts.ts'
+import { checkIndex, checkLogs, checkReceipt } from './receiptShape.ts'
 import {
-  DIGITS8,
-  DIGITS64,
-  DIGITS256,
-  expectAddress,
-  expectBytes,
   expectFields,
-  expectHash,
-  expectHex,
   expectList,
-  expectQuantity,
   expectSafeQuantity,
-  type Fields,
+  fillIn,
   isAbsent,
+  isBytesOf,
+  isQuantityOf,
   Place,
-  quantityOf,
 } from './shape.ts'
 import { checkTransactionShape } from './transactionShape.ts'
 
@@ -36,8 +30,9 @@ export interface AskedBlock {
 
 /**
  * Checks the answer of a block with full transactions: shape, quantities, and that every
- * transaction names this block and its own place in it. Returns the value it was given; where an
- * old node leaves out a transaction's `type`, `0x0` is filled in.
+ * transaction names this block and its own place in it. Returns the value it was given; what is
+ * spelled in another way is respelled in it, and where an old node leaves out a transaction's
+ * `type`, `0x0` is filled in.
  * @param loose what may be another way than on Ethereum
  * @throws NodeAnswerError
  */
@@ -45,11 +40,13 @@ export function parseBlock(value: unknown, asked: AskedBlock = {}, loose = nothi
   const place: Place = new Place(asked.number)
   if (isAbsent(value)) place.fail('block_missing', '')
   const block = expectFields(value, '', place)
-  const number = expectSafeQuantity(block['number'], 'number', place)
+  const number = expectSafeQuantity(block, 'number', place)
   if (asked.number !== undefined && asked.number !== number) place.fail('block_mismatch', 'number')
   place.blockNumber = number
   checkHeader(block, place)
   if (asked.hash !== undefined && asked.hash !== block['hash']) place.fail('block_mismatch', 'hash')
+  // A header alone has no list either.
+  if (block['gasUsed'] === '0x0') fillIn(block, 'transactions', [])
   const transactions = expectList(block['transactions'], 'transactions', place)
   place.list = 'transactions'
   for (let index = 0; index < transactions.length; index++) {
@@ -57,6 +54,11 @@ export function parseBlock(value: unknown, asked: AskedBlock = {}, loose = nothi
     checkTransaction(transactions[index], block, place, loose)
   }
   return value as RpcBlock
+}
+
+/** A block that is told with hashes in place of its transactions, without them. @throws NodeAnswerError */
+export function readHeader(value: unknown): RpcBlock {
+  return parseBlock({ ...Object(value), transactions: [] })
 }
 
 /**
@@ -98,85 +100,10 @@ export function checkTransaction(
   const tx = expectFields(value, '', place)
   if (isAbsent(tx['type'])) Object.assign(tx, { type: '0x0' })
   checkTransactionShape(tx, place, loose)
-  if (tx['blockHash'] !== block.hash) place.fail('block_mismatch', 'blockHash')
-  if (tx['blockNumber'] !== block.number) place.fail('block_mismatch', 'blockNumber')
-  checkIndex(tx['transactionIndex'], place.index, 'transactionIndex', place)
+  if (!isBytesOf(tx, 'blockHash', block.hash)) place.fail('block_mismatch', 'blockHash')
+  if (!isQuantityOf(tx, 'blockNumber', block.number)) place.fail('block_mismatch', 'blockNumber')
+  checkIndex(tx, place.index, 'transactionIndex', place)
   return value as RpcTransaction
-}
-
-function checkReceipt(receipt: Fields, tx: RpcTransaction, place: Place): void {
-  checkOwner(receipt, tx, place)
-  if (!isAbsent(receipt['type']) && receipt['type'] !== tx.type) place.fail('transaction_mismatch', 'type')
-  expectAddress(receipt['from'], 'from', place)
-  if (receipt['from'] !== tx.from) place.fail('transaction_mismatch', 'from')
-  for (const field of receiptAddresses)
-    if (!isAbsent(receipt[field])) expectAddress(receipt[field], field, place)
-  expectSafeQuantity(receipt['gasUsed'], 'gasUsed', place)
-  expectSafeQuantity(receipt['cumulativeGasUsed'], 'cumulativeGasUsed', place)
-  for (const field of receiptPrices)
-    if (!isAbsent(receipt[field])) expectQuantity(receipt[field], DIGITS256, field, place)
-  if (!isAbsent(receipt['logsBloom'])) expectBytes(receipt['logsBloom'], 256, 'logsBloom', place)
-  if (isAbsent(receipt['status'])) expectHash(receipt['root'], 'root', place)
-  else expectQuantity(receipt['status'], DIGITS8, 'status', place)
-  if (!isAbsent(receipt['depositNonce']))
-    expectQuantity(receipt['depositNonce'], DIGITS64, 'depositNonce', place)
-  if (!isAbsent(receipt['depositReceiptVersion'])) {
-    expectQuantity(receipt['depositReceiptVersion'], DIGITS64, 'depositReceiptVersion', place)
-  }
-}
-
-const receiptPrices = ['effectiveGasPrice', 'l1Fee', 'blobGasUsed', 'blobGasPrice']
-const receiptAddresses = ['to', 'contractAddress', 'feePayer', 'feeToken']
-
-/**
- * Checks the logs of a receipt and returns the index that the next log of the block must have.
- * @param firstIndex null where the chain numbers logs in a way of its own
- */
-function checkLogs(receipt: Fields, tx: RpcTransaction, firstIndex: number | null, place: Place): number {
-  const logs = expectList(receipt['logs'], 'logs', place)
-  place.innerList = 'logs'
-  for (let index = 0; index < logs.length; index++) {
-    place.innerIndex = index
-    const log = expectFields(logs[index], '', place)
-    if (firstIndex === null) checkOwnNumbers(log, tx, place)
-    else {
-      checkOwner(log, tx, place)
-      checkIndex(log['logIndex'], firstIndex + index, 'logIndex', place)
-    }
-    expectAddress(log['address'], 'address', place)
-    const topics = expectList(log['topics'], 'topics', place)
-    if (topics.length > 4) place.fail('shape_invalid', 'topics')
-    for (const topic of topics) expectHash(topic, 'topics', place)
-    expectHex(log['data'], 'data', place)
-    if (log['removed'] === true) place.fail('log_removed', 'removed')
-  }
-  place.leaveInner()
-  return (firstIndex ?? 0) + logs.length
-}
-
-/** Chains that number logs in a way of their own count transactions that failed so too. */
-function checkOwnNumbers(log: Fields, tx: RpcTransaction, place: Place): void {
-  checkBlockAndHash(log, tx, place)
-  expectSafeQuantity(log['transactionIndex'], 'transactionIndex', place)
-  expectSafeQuantity(log['logIndex'], 'logIndex', place)
-}
-
-/** A receipt or log names the transaction it belongs to, and that transaction's block. */
-function checkOwner(item: Fields, tx: RpcTransaction, place: Place): void {
-  checkBlockAndHash(item, tx, place)
-  checkIndex(item['transactionIndex'], Number(tx.transactionIndex), 'transactionIndex', place)
-}
-
-function checkBlockAndHash(item: Fields, tx: RpcTransaction, place: Place): void {
-  if (item['blockHash'] !== tx.blockHash) place.fail('block_mismatch', 'blockHash')
-  if (item['blockNumber'] !== tx.blockNumber) place.fail('block_mismatch', 'blockNumber')
-  if (item['transactionHash'] !== tx.hash) place.fail('transaction_mismatch', 'transactionHash')
-}
-
-function checkIndex(value: unknown, expected: number, field: string, place: Place): void {
-  if (value === quantityOf(expected)) return
-  expectSafeQuantity(value, field, place)
-  place.fail('index_mismatch', field)
 }
 
 /** A number as `0x` and hex digits without leading zeros. */

@@ -10,26 +10,31 @@ import {
   expectQuantity,
   expectSafeQuantity,
   type Fields,
+  fillIn,
   isAbsent,
   type Place,
+  respell,
 } from './shape.ts'
+import { spelledQuantity } from './spelling.ts'
 
 /** @throws NodeAnswerError */
 export function checkHeader(block: Fields, place: Place): void {
-  expectHash(block['hash'], 'hash', place)
-  expectHash(block['parentHash'], 'parentHash', place)
-  expectSafeQuantity(block['timestamp'], 'timestamp', place)
-  expectAddress(block['miner'], 'miner', place)
-  for (const field of headerHashes) expectHash(block[field], field, place)
-  expectBytes(block['logsBloom'], 256, 'logsBloom', place)
-  expectQuantity(block['gasLimit'], DIGITS64, 'gasLimit', place)
-  expectSafeQuantity(block['gasUsed'], 'gasUsed', place)
-  expectHex(block['extraData'], 'extraData', place)
-  for (const field of laterHashes) if (!isAbsent(block[field])) expectHash(block[field], field, place)
+  // The name that nodes of the first years have for it.
+  fillIn(block, 'miner', block['author'])
+  expectHash(block, 'hash', place)
+  expectHash(block, 'parentHash', place)
+  expectSafeQuantity(block, 'timestamp', place)
+  expectAddress(block, 'miner', place)
+  for (const field of headerHashes) expectHash(block, field, place)
+  expectBytes(block, 'logsBloom', 256, place)
+  expectQuantity(block, 'gasLimit', DIGITS64, place)
+  expectSafeQuantity(block, 'gasUsed', place)
+  expectHex(block, 'extraData', place)
+  for (const field of laterHashes) if (!isAbsent(block[field])) expectHash(block, field, place)
   for (const field of laterNumbers) {
-    if (!isAbsent(block[field])) expectQuantity(block[field], DIGITS256, field, place)
+    if (!isAbsent(block[field])) expectQuantity(block, field, DIGITS256, place)
   }
-  if (!isAbsent(block['nonce'])) expectBytes(block['nonce'], 8, 'nonce', place)
+  if (!isAbsent(block['nonce'])) checkNonce(block, place)
   if (!isAbsent(block['consensusContext'])) checkConsensusContext(block, place)
 }
 
@@ -48,6 +53,15 @@ const laterNumbers = [
   'timestampMillis',
 ]
 
+/** Eight bytes; some nodes write them as a quantity. */
+function checkNonce(block: Fields, place: Place): void {
+  const text = spelledQuantity(block['nonce'])
+  if (text !== null) respell(block, 'nonce', `0x${text.slice(2).padStart(2 * NONCE_BYTES, '0')}`)
+  expectBytes(block, 'nonce', NONCE_BYTES, place)
+}
+
+const NONCE_BYTES = 8
+
 function checkConsensusContext(block: Fields, place: Place): void {
   const context = expectFields(block['consensusContext'], 'consensusContext', place)
   for (const field of ['epoch', 'view', 'parentView']) {
@@ -56,5 +70,7 @@ function checkConsensusContext(block: Fields, place: Place): void {
       place.fail('quantity_invalid', `consensusContext.${field}`)
     }
   }
-  expectHash(context['proposer'], 'consensusContext.proposer', place)
+  place.innerList = 'consensusContext'
+  expectHash(context, 'proposer', place)
+  place.leaveInner()
 }

@@ -10,7 +10,7 @@ import { MillraceError } from '#errors.ts'
  * - `receipts_incomplete`: a transaction has no receipt among those that were told;
  * - `shape_invalid`: a field is absent or has another JSON type;
  * - `hex_invalid`: a hash, address or byte text is none;
- * - `quantity_invalid`: `0x`, a leading zero, a decimal, or more digits than the field can have;
+ * - `quantity_invalid`: a decimal text, a fraction, or more digits than the field can have;
  * - `block_mismatch`: it tells of another block than was asked for, or than its neighbours tell of;
  * - `transaction_mismatch`: a receipt or log belongs to another transaction than the one at its
  *   place;

@@ -1,10 +1,13 @@
 /**
  * Checks of single fields of a node's answer. They run on every field of every block, so they look
  * at characters in a loop instead of building anything, and the path of a field is only put
- * together when something is wrong with it.
+ * together when something is wrong with it. A value in another spelling than the one
+ * (spelling.ts) is put in its place.
  */
 
+import type { Hex } from '#primitives.ts'
 import { type NodeAnswerCode, NodeAnswerError } from './nodeAnswerError.ts'
+import { spelledHex, spelledQuantity } from './spelling.ts'
 
 /** A JSON object whose fields have not been checked. */
 export type Fields = Readonly<Record<string, unknown>>
@@ -51,44 +54,76 @@ export function expectList(value: unknown, field: string, place: Place): readonl
   return value
 }
 
-export function expectHash(value: unknown, field: string, place: Place): void {
-  if (!isBytes(expectText(value, field, place), 32)) place.fail('hex_invalid', field)
+export function expectHash(fields: Fields, field: string, place: Place): void {
+  expectBytes(fields, field, HASH_BYTES, place)
 }
 
-export function expectAddress(value: unknown, field: string, place: Place): void {
-  if (!isBytes(expectText(value, field, place), 20)) place.fail('hex_invalid', field)
+export function expectAddress(fields: Fields, field: string, place: Place): void {
+  expectBytes(fields, field, ADDRESS_BYTES, place)
 }
 
 /** Exactly `size` bytes. */
-export function expectBytes(value: unknown, size: number, field: string, place: Place): void {
-  if (!isBytes(expectText(value, field, place), size)) place.fail('hex_invalid', field)
+export function expectBytes(fields: Fields, field: string, size: number, place: Place): void {
+  const text = bytesIn(fields[field], size, field, place)
+  if (text !== fields[field]) respell(fields, field, text)
+}
+
+/** Each of a list. */
+export function expectHashes(hashes: readonly unknown[], field: string, place: Place): void {
+  for (let index = 0; index < hashes.length; index++) {
+    const text = bytesIn(hashes[index], HASH_BYTES, field, place)
+    if (text !== hashes[index]) Object.assign(hashes, { [index]: text })
+  }
 }
 
 /** Any number of bytes. */
-export function expectHex(value: unknown, field: string, place: Place): void {
-  const text = expectText(value, field, place)
-  if (text.length % 2 !== 0 || !isHexFrom2(text)) place.fail('hex_invalid', field)
+export function expectHex(fields: Fields, field: string, place: Place): void {
+  const text = expectText(fields[field], field, place)
+  if (text.length % 2 !== 0) place.fail('hex_invalid', field)
+  if (!isHexFrom2(text)) respell(fields, field, spelledHex(text) ?? place.fail('hex_invalid', field))
 }
 
 /** A quantity of at most `digitsMax` hex digits. */
-export function expectQuantity(value: unknown, digitsMax: number, field: string, place: Place): void {
-  if (!isQuantity(expectText(value, field, place), digitsMax)) place.fail('quantity_invalid', field)
+export function expectQuantity(fields: Fields, field: string, digitsMax: number, place: Place): void {
+  const text = quantityIn(fields[field], digitsMax, field, place)
+  if (text !== fields[field]) respell(fields, field, text)
 }
 
 /** A quantity that a JavaScript number holds exactly. */
-export function expectSafeQuantity(value: unknown, field: string, place: Place): number {
-  const text = expectText(value, field, place)
-  if (!isQuantity(text, SAFE_DIGITS)) place.fail('quantity_invalid', field)
-  const number = Number(text)
+export function expectSafeQuantity(fields: Fields, field: string, place: Place): number {
+  expectQuantity(fields, field, SAFE_DIGITS, place)
+  const number = Number(fields[field])
   if (!Number.isSafeInteger(number)) place.fail('quantity_invalid', field)
   return number
 }
 
 /** `r` or `s` of a signature: a 256-bit number, with or without leading zeros. */
-export function expectWord(value: unknown, field: string, place: Place): void {
-  const text = expectText(value, field, place)
-  if (text.length < 3 || text.length > 2 + DIGITS256 || !isHexFrom2(text))
-    place.fail('quantity_invalid', field)
+export function expectWord(fields: Fields, field: string, place: Place): void {
+  const text = expectText(fields[field], field, place)
+  if (text.length < 3 || text.length > 2 + DIGITS256) expectQuantity(fields, field, DIGITS256, place)
+  else if (!isHexFrom2(text))
+    respell(fields, field, spelledHex(text) ?? place.fail('quantity_invalid', field))
+}
+
+/** Whether a field has this value, whatever its spelling. */
+export function isBytesOf(fields: Fields, field: string, value: unknown): boolean {
+  return fields[field] === value || (value !== undefined && respelled(fields, field, spelledHex) === value)
+}
+
+export function isQuantityOf(fields: Fields, field: string, value: unknown): boolean {
+  return (
+    fields[field] === value || (value !== undefined && respelled(fields, field, spelledQuantity) === value)
+  )
+}
+
+/** Puts what a node leaves out where it has nothing. */
+export function fillIn(fields: Fields, field: string, nothing: unknown): void {
+  if (isAbsent(fields[field])) respell(fields, field, nothing)
+}
+
+/** Puts a value in the one spelling, or under the one name, where it came in another. */
+export function respell(fields: Fields, field: string, value: unknown): void {
+  Object.assign(fields, { [field]: value })
 }
 
 /** True for what a node sends for a field it leaves out. */
@@ -101,6 +136,8 @@ export function quantityOf(value: number): string {
   return `0x${value.toString(16)}`
 }
 
+const HASH_BYTES = 32
+const ADDRESS_BYTES = 20
 const longHex = /^0x[0-9a-f]*$/
 const SAFE_DIGITS = 14
 const DIGIT_ZERO = 48
@@ -112,6 +149,28 @@ const LETTER_X = 120
 function expectText(value: unknown, field: string, place: Place): string {
   if (typeof value !== 'string') place.fail('shape_invalid', field)
   return value
+}
+
+/** In the one spelling. */
+function bytesIn(value: unknown, size: number, field: string, place: Place): string {
+  const text = expectText(value, field, place)
+  if (isBytes(text, size)) return text
+  const spelled = spelledHex(text)
+  return spelled?.length === 2 + 2 * size ? spelled : place.fail('hex_invalid', field)
+}
+
+function quantityIn(value: unknown, digitsMax: number, field: string, place: Place): string {
+  if (typeof value === 'string' && isQuantity(value, digitsMax)) return value
+  if (typeof value !== 'string' && typeof value !== 'number') place.fail('shape_invalid', field)
+  // The zero of those who write numbers as bytes.
+  const spelled = value === '0x' ? '0x0' : spelledQuantity(value)
+  return spelled !== null && isQuantity(spelled, digitsMax) ? spelled : place.fail('quantity_invalid', field)
+}
+
+function respelled(fields: Fields, field: string, spelled: (value: unknown) => Hex | null): Hex | null {
+  const text = spelled(fields[field])
+  if (text !== null) respell(fields, field, text)
+  return text
 }
 
 function isBytes(text: string, size: number): boolean {

@@ -9,14 +9,17 @@ import {
   expectAddress,
   expectFields,
   expectHash,
+  expectHashes,
   expectHex,
   expectList,
   expectQuantity,
   expectWord,
   type Fields,
+  fillIn,
   isAbsent,
   type Place,
 } from './shape.ts'
+import { spellWithin } from './spelling.ts'
 
 /**
  * Checks a transaction's own fields; what ties it to its block is the caller's. An envelope we do
@@ -25,23 +28,29 @@ import {
  * @throws NodeAnswerError
  */
 export function checkTransactionShape(tx: Fields, place: Place, loose: Loose): void {
-  expectHash(tx['hash'], 'hash', place)
-  expectQuantity(tx['type'], DIGITS8, 'type', place)
-  expectAddress(tx['from'], 'from', place)
-  expectQuantity(tx['gas'], DIGITS64, 'gas', place)
+  expectHash(tx, 'hash', place)
+  expectQuantity(tx, 'type', DIGITS8, place)
+  expectAddress(tx, 'from', place)
+  expectQuantity(tx, 'gas', DIGITS64, place)
+  // The name that a client gives it in a request.
+  fillIn(tx, 'input', tx['data'])
   checkRequired(tx, place)
-  if (!isAbsent(tx['to'])) expectAddress(tx['to'], 'to', place)
-  if (!isAbsent(tx['input'])) expectHex(tx['input'], 'input', place)
+  if (!isAbsent(tx['to'])) expectAddress(tx, 'to', place)
+  if (!isAbsent(tx['input'])) expectHex(tx, 'input', place)
   checkNumbers(tx, place)
   checkSignature(tx, place)
   if (!isAbsent(tx['calls'])) eachOf(tx['calls'], 'calls', place, checkCall)
-  if (!isAbsent(tx['feeToken'])) expectAddress(tx['feeToken'], 'feeToken', place)
-  if (!isAbsent(tx['sourceHash'])) expectHash(tx['sourceHash'], 'sourceHash', place)
+  if (!isAbsent(tx['feeToken'])) expectAddress(tx, 'feeToken', place)
+  if (!isAbsent(tx['sourceHash'])) expectHash(tx, 'sourceHash', place)
+  spellWithin(tx, partsOfTempo)
   for (const field of hashedLists) {
     if (loose.has('lists')) leaveUnread(tx, field, place)
     else checkList(tx, field, place)
   }
 }
+
+/** Parts that only their encoder knows. */
+const partsOfTempo = ['feePayerSignature', 'keyAuthorization', 'aaAuthorizationList', 'signature']
 
 /** Lists that nothing reads but the hash of the transaction. */
 const hashedLists = ['accessList', 'authorizationList', 'blobVersionedHashes'] as const
@@ -65,38 +74,38 @@ function checkRequired(tx: Fields, place: Place): void {
   const type = tx['type']
   if (type === '0x76') {
     expectList(tx['calls'], 'calls', place)
-    expectQuantity(tx['nonce'], DIGITS64, 'nonce', place)
+    expectQuantity(tx, 'nonce', DIGITS64, place)
     return
   }
   if (typeof type !== 'string' || type.length !== 3 || type > '0x4') return
+  fillIn(tx, 'input', '0x')
   if (isAbsent(tx['nonce'])) place.fail('shape_invalid', 'nonce')
   if (isAbsent(tx['value'])) place.fail('shape_invalid', 'value')
-  if (isAbsent(tx['input'])) place.fail('shape_invalid', 'input')
 }
 
 function checkNumbers(tx: Fields, place: Place): void {
-  checkNumber(tx['nonce'], DIGITS64, 'nonce', place)
-  checkNumber(tx['value'], DIGITS256, 'value', place)
-  checkNumber(tx['chainId'], DIGITS64, 'chainId', place)
-  checkNumber(tx['gasPrice'], DIGITS256, 'gasPrice', place)
-  checkNumber(tx['maxFeePerGas'], DIGITS256, 'maxFeePerGas', place)
-  checkNumber(tx['maxPriorityFeePerGas'], DIGITS256, 'maxPriorityFeePerGas', place)
-  checkNumber(tx['maxFeePerBlobGas'], DIGITS256, 'maxFeePerBlobGas', place)
-  checkNumber(tx['nonceKey'], DIGITS256, 'nonceKey', place)
-  checkNumber(tx['validBefore'], DIGITS64, 'validBefore', place)
-  checkNumber(tx['validAfter'], DIGITS64, 'validAfter', place)
-  checkNumber(tx['mint'], DIGITS256, 'mint', place)
+  checkNumber(tx, 'nonce', DIGITS64, place)
+  checkNumber(tx, 'value', DIGITS256, place)
+  checkNumber(tx, 'chainId', DIGITS64, place)
+  checkNumber(tx, 'gasPrice', DIGITS256, place)
+  checkNumber(tx, 'maxFeePerGas', DIGITS256, place)
+  checkNumber(tx, 'maxPriorityFeePerGas', DIGITS256, place)
+  checkNumber(tx, 'maxFeePerBlobGas', DIGITS256, place)
+  checkNumber(tx, 'nonceKey', DIGITS256, place)
+  checkNumber(tx, 'validBefore', DIGITS64, place)
+  checkNumber(tx, 'validAfter', DIGITS64, place)
+  checkNumber(tx, 'mint', DIGITS256, place)
 }
 
-function checkNumber(value: unknown, digitsMax: number, field: string, place: Place): void {
-  if (!isAbsent(value)) expectQuantity(value, digitsMax, field, place)
+function checkNumber(fields: Fields, field: string, digitsMax: number, place: Place): void {
+  if (!isAbsent(fields[field])) expectQuantity(fields, field, digitsMax, place)
 }
 
 function checkSignature(tx: Fields, place: Place): void {
-  if (!isAbsent(tx['r'])) expectWord(tx['r'], 'r', place)
-  if (!isAbsent(tx['s'])) expectWord(tx['s'], 's', place)
-  checkNumber(tx['v'], DIGITS256, 'v', place)
-  checkNumber(tx['yParity'], DIGITS64, 'yParity', place)
+  if (!isAbsent(tx['r'])) expectWord(tx, 'r', place)
+  if (!isAbsent(tx['s'])) expectWord(tx, 's', place)
+  checkNumber(tx, 'v', DIGITS256, place)
+  checkNumber(tx, 'yParity', DIGITS64, place)
 }
 
 function checkList(tx: Fields, field: (typeof hashedLists)[number], place: Place): void {
@@ -104,7 +113,7 @@ function checkList(tx: Fields, field: (typeof hashedLists)[number], place: Place
   if (isAbsent(list)) return
   if (field === 'accessList') eachOf(list, field, place, checkAccess)
   else if (field === 'authorizationList') eachOf(list, field, place, checkAuthorization)
-  else for (const blob of expectList(list, field, place)) expectHash(blob, field, place)
+  else expectHashes(expectList(list, field, place), field, place)
 }
 
 function eachOf(
@@ -123,24 +132,24 @@ function eachOf(
 }
 
 function checkCall(call: Fields, place: Place): void {
-  if (!isAbsent(call['to'])) expectAddress(call['to'], 'to', place)
-  checkNumber(call['value'], DIGITS256, 'value', place)
-  if (!isAbsent(call['input'])) expectHex(call['input'], 'input', place)
-  if (!isAbsent(call['data'])) expectHex(call['data'], 'data', place)
+  if (!isAbsent(call['to'])) expectAddress(call, 'to', place)
+  checkNumber(call, 'value', DIGITS256, place)
+  if (!isAbsent(call['input'])) expectHex(call, 'input', place)
+  if (!isAbsent(call['data'])) expectHex(call, 'data', place)
 }
 
 function checkAccess(entry: Fields, place: Place): void {
-  expectAddress(entry['address'], 'address', place)
-  for (const key of expectList(entry['storageKeys'], 'storageKeys', place))
-    expectHash(key, 'storageKeys', place)
+  expectAddress(entry, 'address', place)
+  fillIn(entry, 'storageKeys', [])
+  expectHashes(expectList(entry['storageKeys'], 'storageKeys', place), 'storageKeys', place)
 }
 
 function checkAuthorization(authorization: Fields, place: Place): void {
-  expectAddress(authorization['address'], 'address', place)
-  expectQuantity(authorization['chainId'], DIGITS256, 'chainId', place)
-  expectQuantity(authorization['nonce'], DIGITS64, 'nonce', place)
-  expectWord(authorization['r'], 'r', place)
-  expectWord(authorization['s'], 's', place)
-  checkNumber(authorization['yParity'], DIGITS64, 'yParity', place)
-  checkNumber(authorization['v'], DIGITS64, 'v', place)
+  expectAddress(authorization, 'address', place)
+  expectQuantity(authorization, 'chainId', DIGITS256, place)
+  expectQuantity(authorization, 'nonce', DIGITS64, place)
+  expectWord(authorization, 'r', place)
+  expectWord(authorization, 's', place)
+  checkNumber(authorization, 'yParity', DIGITS64, place)
+  checkNumber(authorization, 'v', DIGITS64, place)
 }

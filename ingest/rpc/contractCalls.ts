@@ -1,5 +1,6 @@
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import type { Address, Hash, Hex } from '#primitives.ts'
+import { spelledHex } from '../read/spelling.ts'
 import { SourceError } from './client/errors.ts'
 
 export interface ContractCall {
@@ -29,7 +30,7 @@ export function contractCalls(source: Pick<RpcSource, 'callAll'>): CallContracts
     // EIP-1898: a block named by hash cannot be another one by the time the call runs.
     const block = at === 'latest' ? at : { blockHash: at }
     const answers = await callInPieces(source, calls, block, signal)
-    return answers.map((answer) => (isHex(answer) ? answer : null))
+    return answers.map(spelledHex)
   }
 }
 
@@ -56,5 +57,3 @@ async function callInPieces(
     return [...first, ...(await callInPieces(source, calls.slice(half), block, signal))]
   }
 }
-
-const isHex = (value: unknown): value is Hex => typeof value === 'string' && /^0x[0-9a-f]*$/.test(value)

@@ -14,6 +14,13 @@ test('what every node tells of a final block is final', async () => {
   })
 })
 
+test('two nodes that spell one receipt differently tell the same', async () => {
+  const other = { ...mined, status: '0x01', blockNumber: '0x0005', blockHash: '0xAA', logs: null }
+  expect(await lookFor([nodeWith(mined), nodeWith(other)], sought)).toMatchObject({
+    ...{ kind: 'mined', succeeded: true, isFinal: true, blockHash: '0xaa' },
+  })
+})
+
 test.each([
   ['no number', { ...mined, blockNumber: '' }],
   ['no hash', { ...mined, blockHash: undefined }],

@@ -73,10 +73,10 @@ async function lookAt(ask: Ask, { txHash, validBeforeSeconds }: Sought): Promise
   if (typeof blockHash !== 'string') throw new TypeError('the node told no hash of a block')
   return {
     kind: 'mined',
-    succeeded: receipt['status'] === '0x1',
+    succeeded: quantityIn(receipt['status']) === 1n,
     isFinal: blockNumber <= final.number,
     blockNumber,
-    blockHash,
+    blockHash: blockHash.toLowerCase(),
     logs: Array.isArray(logs) ? logs.map(logOf) : [],
   }
 }
@@ -88,7 +88,7 @@ function blockOf(block: unknown): { readonly number: number; readonly seconds: n
 
 /** A quantity of a node's answer, of up to 256 bits. @throws TypeError where it is none */
 export function quantityIn(value: unknown): bigint {
-  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(value))
+  if (typeof value !== 'string' || !/^0x0*[0-9a-f]{1,64}$/i.test(value))
     throw new TypeError('the node told no quantity')
   return BigInt(value)
 }
@@ -104,7 +104,7 @@ function logOf(log: unknown): Log {
   const topics: unknown = log['topics']
   return {
     address: String(log['address']).toLowerCase(),
-    topics: Array.isArray(topics) ? topics.map(String) : [],
-    data: String(log['data']),
+    topics: Array.isArray(topics) ? topics.map((topic) => String(topic).toLowerCase()) : [],
+    data: String(log['data']).toLowerCase(),
   }
 }

@@ -2,8 +2,10 @@
  * Reads a node's JSON byte by byte, without making values of what it passes. It understands the
  * compact JSON that nodes write; whatever else it meets (blanks, escapes, an unexpected kind of
  * value) it declines, and the caller takes the way over JSON.parse, which also finds the words for
- * what is wrong.
+ * what is wrong. Hex and quantities are read as they are usually written first; where they are not,
+ * spelling.ts is asked.
  */
+import { spelledHex, spelledQuantity } from '../spelling.ts'
 import type { ByteBuffer, BytesAt } from './byteBuffer.ts'
 import { decodeHex, digitsEnd, digitValue } from './hexBytes.ts'
 import { NESTING_MAX } from './nesting.ts'
@@ -23,6 +25,7 @@ export const ascii = {
   backslash: 0x5c,
   closeList: 0x5d,
   letterN: 0x6e,
+  capitalX: 0x58,
   letterX: 0x78,
   openObject: 0x7b,
   closeObject: 0x7d,
@@ -83,23 +86,34 @@ export class JsonCursor {
     return this.at + length <= this.#end && isSame(this.view, this.at, view, 0, length)
   }
 
-  /** Passes bytes, four at least, that stand at `place` too. */
-  expectSame(place: number, length: number): void {
-    if (this.at + length > this.#end) throw declined
-    if (!isSame(this.view, this.at, this.view, place, length)) throw declined
+  /** Passes bytes, four at least, that stand at `place` too, and says so; otherwise stays. */
+  skipSame(place: number, length: number): boolean {
+    if (this.at + length > this.#end || !isSame(this.view, this.at, this.view, place, length)) return false
     this.at += length
+    return true
   }
 
-  /** Passes exactly this text in quotes. */
-  expectQuoted(text: string): void {
+  /** Passes exactly this text in quotes and says so; otherwise stays. */
+  skipQuoted(text: string): boolean {
     const { source } = this
-    this.expect(ascii.quote)
-    const { at } = this
+    const start = this.at + 1
     for (let index = 0; index < text.length; index++) {
-      if (source[at + index] !== text.charCodeAt(index)) throw declined
+      if (source[start + index] !== text.charCodeAt(index)) return false
     }
-    this.at = at + text.length
-    this.expect(ascii.quote)
+    const end = start + text.length
+    if (source[start - 1] !== ascii.quote || source[end] !== ascii.quote) return false
+    this.at = end + 1
+    return true
+  }
+
+  /** Passes this text of bytes, in any spelling. */
+  expectHex(text: string): void {
+    if (!this.skipQuoted(text) && spelledHex(this.readText()) !== text) throw declined
+  }
+
+  /** Passes this quantity, in any spelling. */
+  expectQuantity(text: string): void {
+    if (!this.skipQuoted(text) && spelledQuantity(this.readText()) !== text) throw declined
   }
 
   /** Passes `null` and says so; otherwise stays. */
@@ -160,8 +174,8 @@ export class JsonCursor {
 
   /** A quantity that a JavaScript number holds exactly. */
   readNumber(): number {
-    const digits = this.#quantityDigits()
-    if (digits > EXACT_DIGITS) throw declined
+    const digits = this.quantityDigits()
+    if (digits < 0 || digits > EXACT_DIGITS) return Number(this.respelledQuantity(EXACT_DIGITS))
     let number = 0
     for (const end = this.at + digits; this.at < end; this.at++) {
       number = number * 16 + digitValue(this.peek())
@@ -190,8 +204,8 @@ export class JsonCursor {
 
   /** A quantity of at most `digitsMax` digits as its text, `0x` included. */
   readQuantity(digitsMax: number): `0x${string}` {
-    const digits = this.#quantityDigits()
-    if (digits > digitsMax) throw declined
+    const digits = this.quantityDigits()
+    if (digits < 0 || digits > digitsMax) return this.respelledQuantity(digitsMax)
     const start = this.at
     this.at += digits + 1
     // A status, or a parity: most quantities that are kept as text.
@@ -203,21 +217,30 @@ export class JsonCursor {
     return this.skipNull() ? null : this.readQuantity(digitsMax)
   }
 
-  /** Passes a text of `0x` and lowercase hex digits and says how many digits that are. */
-  passHex(): number {
+  /** Passes `0x` and says how many lowercase digits stand before the quote; -1 for another spelling. */
+  hexDigits(): number {
     this.#expectPrefix()
     const { source, at } = this
     const end = digitsEnd(source, at)
-    if (source[end] !== ascii.quote) throw declined
-    this.at = end + 1
-    return end - at
+    return source[end] === ascii.quote && source[at - 1] === ascii.letterX ? end - at : -1
   }
 
-  /** Passes a quantity and says how many digits it has. */
-  passQuantity(): number {
-    const digits = this.#quantityDigits()
-    this.at += digits + 1
-    return digits
+  /** The same of a quantity; -1 too where it begins with a zero, or has no digit. */
+  quantityDigits(): number {
+    const digits = this.hexDigits()
+    return digits === 0 || (digits > 1 && this.source[this.at] === ascii.zero) ? -1 : digits
+  }
+
+  /** Behind `0x`: a text of bytes in another spelling, to the end of its text. */
+  respelledHex(): `0x${string}` {
+    return this.#respelled(spelledHex)
+  }
+
+  /** Behind `0x`: a quantity of at most `digitsMax` digits in another spelling. */
+  respelledQuantity(digitsMax: number): `0x${string}` {
+    const quantity = this.#respelled(spelledQuantity)
+    if (quantity.length > 2 + digitsMax) throw declined
+    return quantity
   }
 
   /**
@@ -264,20 +287,20 @@ export class JsonCursor {
     throw declined
   }
 
-  /** Passes `0x` and says how many digits of a quantity stand before the quote. */
-  #quantityDigits(): number {
-    this.#expectPrefix()
-    const { source, at } = this
-    const end = digitsEnd(source, at)
-    if (end === at || source[end] !== ascii.quote) throw declined
-    if (end - at > 1 && source[at] === ascii.zero) throw declined
-    return end - at
+  #respelled(spelled: (text: string) => `0x${string}` | null): `0x${string}` {
+    const start = this.at
+    const end = this.#quoteAfter(start)
+    const text = spelled(`0x${this.source.toString('latin1', start, end)}`)
+    if (text === null) throw declined
+    this.at = end + 1
+    return text
   }
 
+  /** The second form is written by no node that we know of, and read by most. */
   #expectPrefix(): void {
     const { source, at } = this
-    if (source[at] !== ascii.quote || source[at + 1] !== ascii.zero || source[at + 2] !== ascii.letterX)
-      throw declined
+    const isPrefix = source[at] === ascii.quote && source[at + 1] === ascii.zero
+    if (!isPrefix || (source[at + 2] !== ascii.letterX && source[at + 2] !== ascii.capitalX)) throw declined
     this.at = at + 3
   }
 

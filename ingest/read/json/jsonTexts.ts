@@ -18,9 +18,11 @@ export class JsonTexts {
 
   /** Exactly `width` bytes. */
   readBytes(width: number): Hex {
-    const digits = this.cursor.passHex()
-    if (digits !== 2 * width) throw declined
-    return this.#passed(digits)
+    const digits = this.cursor.hexDigits()
+    if (digits === 2 * width) return this.#passed(digits)
+    const text = this.cursor.respelledHex()
+    if (text.length !== 2 + 2 * width) throw declined
+    return text
   }
 
   readBytesOrNull(width: number): Hex | null {
@@ -30,20 +32,23 @@ export class JsonTexts {
   /** Any number of bytes. */
   readHexOrNull(): Hex | null {
     if (this.cursor.skipNull()) return null
-    const digits = this.cursor.passHex()
-    if (digits % 2 !== 0) throw declined
-    return this.#passed(digits)
+    const digits = this.cursor.hexDigits()
+    if (digits % 2 === 0) return this.#passed(digits)
+    const text = this.cursor.respelledHex()
+    if (text.length % 2 !== 0) throw declined
+    return text
   }
 
   /** Any number of digits, leading zeros or not. */
   readDigits(): Hex {
-    return this.#passed(this.cursor.passHex())
+    const digits = this.cursor.hexDigits()
+    return digits < 0 ? this.cursor.respelledHex() : this.#passed(digits)
   }
 
   /** A quantity of at most `digitsMax` digits. */
   readQuantity(digitsMax: number): Quantity {
-    const digits = this.cursor.passQuantity()
-    if (digits > digitsMax) throw declined
+    const digits = this.cursor.quantityDigits()
+    if (digits < 0 || digits > digitsMax) return this.cursor.respelledQuantity(digitsMax)
     return this.#passed(digits)
   }
 
@@ -51,9 +56,10 @@ export class JsonTexts {
     return this.cursor.skipNull() ? null : this.readQuantity(digitsMax)
   }
 
-  /** What the cursor just passed, with its quote. */
+  /** Passes so many digits and their quote; they and `0x` before them are the text. */
   #passed(digits: number): Hex {
-    const to = this.cursor.at - 1
-    return this.#text.slice(to - digits - 2, to) as Hex
+    const from = this.cursor.at
+    this.cursor.at = from + digits + 1
+    return this.#text.slice(from - 2, from + digits) as Hex
   }
 }

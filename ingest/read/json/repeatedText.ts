@@ -1,4 +1,5 @@
-import type { JsonCursor } from './jsonCursor.ts'
+import type { Hex } from '#primitives.ts'
+import { declined, type JsonCursor } from './jsonCursor.ts'
 
 /**
  * A text that a node repeats in item after item, such as the hash of their block. The first time
@@ -7,21 +8,26 @@ import type { JsonCursor } from './jsonCursor.ts'
  */
 export class RepeatedText {
   readonly #text: string
-  /** Where the first one stands, with its quotes. */
+  readonly #spelled: (text: string) => Hex | null
+  /** Where it stood last in the spelling of this node, with its quotes. */
   #place = -1
+  #length = 0
 
-  /** @param text two characters at least, without what JSON escapes */
-  constructor(text: string) {
+  /**
+   * @param text two characters at least, without what JSON escapes
+   * @param spelled gives `text` for each of its spellings
+   */
+  constructor(text: string, spelled: (text: string) => Hex | null) {
     this.#text = text
+    this.#spelled = spelled
   }
 
-  /** Passes exactly this text in quotes. All calls are with one cursor. */
+  /** Passes this text in quotes. All calls are with one cursor. */
   expect(cursor: JsonCursor): void {
+    if (this.#place >= 0 && cursor.skipSame(this.#place, this.#length)) return
     const { at } = cursor
-    if (this.#place >= 0) cursor.expectSame(this.#place, this.#text.length + 2)
-    else {
-      cursor.expectQuoted(this.#text)
-      this.#place = at
-    }
+    if (!cursor.skipQuoted(this.#text) && this.#spelled(cursor.readText()) !== this.#text) throw declined
+    this.#place = at
+    this.#length = cursor.at - at
   }
 }

@@ -8,6 +8,7 @@ import { ascii, declined, JsonCursor, type Slice, words } from '../json/jsonCurs
 import { ObjectKeys, withKey } from '../json/objectKeys.ts'
 import { RepeatedText } from '../json/repeatedText.ts'
 import { DIGITS8, DIGITS64, DIGITS256, quantityOf } from '../shape.ts'
+import { spelledHex, spelledQuantity } from '../spelling.ts'
 import { ADDRESS_BYTES, BLOOM_BYTES, HASH_BYTES, ScannedLog, type ScannedReceipt } from './scannedReceipt.ts'
 
 export interface ReceiptScan {
@@ -62,7 +63,7 @@ const required: Readonly<Record<string, ReadField>> = {
   blockNumber: ({ cursor, owner }) => owner.blockNumber.expect(cursor),
   from: ({ cursor, bytes, tx }, receipt) => {
     const start = cursor.at
-    cursor.expectQuoted(tx.from)
+    cursor.expectHex(tx.from)
     cursor.at = start
     receipt.from = cursor.readBytes(ADDRESS_BYTES, bytes)
   },
@@ -76,7 +77,7 @@ const required: Readonly<Record<string, ReadField>> = {
 
 const optional: Readonly<Record<string, ReadField>> = {
   type: ({ cursor, tx }) => {
-    if (!cursor.skipNull()) cursor.expectQuoted(tx.type)
+    if (!cursor.skipNull()) cursor.expectQuantity(tx.type)
   },
   to: ({ cursor, bytes }, receipt) => {
     receipt.to = cursor.readBytesOrNull(ADDRESS_BYTES, bytes)
@@ -154,8 +155,8 @@ class ReceiptScanner {
     this.#cursor = cursor
     this.#block = block
     this.#bytes = bytes
-    this.#blockHash = new RepeatedText(block.hash)
-    this.#blockNumber = new RepeatedText(block.number)
+    this.#blockHash = new RepeatedText(block.hash, spelledHex)
+    this.#blockNumber = new RepeatedText(block.number, spelledQuantity)
   }
 
   scan(): ReceiptScan {
@@ -178,8 +179,8 @@ class ReceiptScanner {
   /** Transactions have been compared with their block. */
   #ownerOf(tx: RpcTransaction, index: number): Owner {
     return {
-      hash: new RepeatedText(tx.hash),
-      index: new RepeatedText(quantityOf(index)),
+      hash: new RepeatedText(tx.hash, spelledHex),
+      index: new RepeatedText(quantityOf(index), spelledQuantity),
       blockHash: this.#blockHash,
       blockNumber: this.#blockNumber,
     }
@@ -210,7 +211,7 @@ class ReceiptScanner {
   #logs(owner: Owner): readonly ScannedLog[] {
     const cursor = this.#cursor
     const logs: ScannedLog[] = []
-    cursor.expect(ascii.openList)
+    if (isNoList(cursor)) return logs
     if (cursor.peek() === ascii.closeList) {
       cursor.at++
       return logs
@@ -256,7 +257,7 @@ class ReceiptScanner {
     else if (key === 4) owner.blockNumber.expect(cursor)
     else if (key === 5) owner.hash.expect(cursor)
     else if (key === 6) owner.index.expect(cursor)
-    else if (key === 7) cursor.expectQuoted(quantityOf(logIndex))
+    else if (key === 7) cursor.expectQuantity(quantityOf(logIndex))
     else if (key === 8) {
       if (!cursor.skipNull()) cursor.expectWord(words.false)
     } else cursor.skipValidValue()
@@ -265,7 +266,7 @@ class ReceiptScanner {
   /** Topics in a row. @returns how many. */
   #topics(): number {
     const cursor = this.#cursor
-    cursor.expect(ascii.openList)
+    if (isNoList(cursor)) return 0
     if (cursor.peek() === ascii.closeList) {
       cursor.at++
       return 0
@@ -278,6 +279,16 @@ class ReceiptScanner {
     if (count > TOPICS_MAX) throw declined
     return count
   }
+}
+
+/** Passes the beginning of a list, or null in place of an empty one. */
+function isNoList(cursor: JsonCursor): boolean {
+  if (cursor.peek() !== ascii.openList) {
+    cursor.expectWord(words.null)
+    return true
+  }
+  cursor.at++
+  return false
 }
 
 const nowhere = 0 as BytesAt

@@ -10,6 +10,7 @@ import type { JsonTexts } from '../json/jsonTexts.ts'
 import { ObjectKeys, withKey } from '../json/objectKeys.ts'
 import { RepeatedText } from '../json/repeatedText.ts'
 import { DIGITS8, DIGITS64, DIGITS256, Place, quantityOf } from '../shape.ts'
+import { spelledHex, spelledQuantity, spellWithin } from '../spelling.ts'
 import { ADDRESS_BYTES, HASH_BYTES } from './scannedReceipt.ts'
 import { scanCalls, scanSignature } from './scanTempoParts.ts'
 
@@ -33,8 +34,8 @@ export function scanTransactions(texts: JsonTexts, owner: BlockName): Transactio
   const start = cursor.at
   const transactions: RpcTransaction[] = []
   const slices: Slice[] = []
-  const blockHash = new RepeatedText(owner.hash)
-  const blockNumber = new RepeatedText(owner.number)
+  const blockHash = new RepeatedText(owner.hash, spelledHex)
+  const blockNumber = new RepeatedText(owner.number, spelledQuantity)
   cursor.expect(ascii.openList)
   if (cursor.peek() === ascii.closeList) cursor.at++
   else
@@ -111,7 +112,7 @@ const required: Readonly<Record<string, ReadField>> = {
   },
   transactionIndex: ({ cursor, index }, tx) => {
     tx.transactionIndex = quantityOf(index) as Quantity
-    cursor.expectQuoted(tx.transactionIndex)
+    cursor.expectQuantity(tx.transactionIndex)
   },
 }
 
@@ -144,7 +145,7 @@ const word =
 const unchecked =
   (field: 'feePayerSignature' | 'keyAuthorization' | 'aaAuthorizationList'): ReadField =>
   ({ cursor }, tx) => {
-    tx[field] = cursor.skipNull() ? null : parseValue(cursor)
+    tx[field] = cursor.skipNull() ? null : spellWithin(parseValue(cursor))
   }
 
 const optional: Readonly<Record<string, ReadField>> = {
@@ -183,7 +184,7 @@ const optional: Readonly<Record<string, ReadField>> = {
   keyAuthorization: unchecked('keyAuthorization'),
   aaAuthorizationList: unchecked('aaAuthorizationList'),
   signature: ({ cursor, texts }, tx) => {
-    tx.signature = cursor.skipNull() ? null : (scanSignature(texts) ?? parseValue(cursor))
+    tx.signature = cursor.skipNull() ? null : (scanSignature(texts) ?? spellWithin(parseValue(cursor)))
   },
   blockTimestamp: ({ cursor }) => cursor.skipValidValue(),
 }

@@ -1,19 +1,21 @@
 /**
- * Small answers of a node, checked: what is not exactly a quantity, a hash or a header is refused.
+ * Small answers of a node, checked: what is no quantity, hash or header in any spelling is refused.
  */
 
-import { type BlockRef, hash } from '#primitives.ts'
+import { type BlockRef, hash, shorten } from '#primitives.ts'
+import { spelledQuantity } from '../../read/spelling.ts'
 import type { RpcClient } from './client.ts'
 
-/** A quantity as JSON-RPC writes it: no leading zero, not empty, and safe as a number. */
-const quantityPattern = /^0x(0|[1-9a-f][0-9a-f]{0,12})$/
+/** No quantity has more than 256 bits. */
+const QUANTITY_CHARACTERS_MAX = 2 + 64
 
 /** @throws RpcError malformed */
 export function parseQuantity(value: unknown, client: RpcClient): number {
-  if (typeof value !== 'string' || !quantityPattern.test(value))
-    throw client.error('malformed', `not a quantity: ${JSON.stringify(value)}`)
-  const number = Number(value)
-  if (!Number.isSafeInteger(number)) throw client.error('malformed', `a quantity past 2^53: ${value}`)
+  const text = spelledQuantity(value)
+  if (text === null || text.length > QUANTITY_CHARACTERS_MAX)
+    throw client.error('malformed', `not a quantity: ${shorten(String(JSON.stringify(value)))}`)
+  const number = Number(text)
+  if (!Number.isSafeInteger(number)) throw client.error('malformed', `a quantity past 2^53: ${text}`)
   return number
 }
 
@@ -36,8 +38,8 @@ export function parseBlockRef(value: unknown, client: RpcClient): BlockRef | nul
  * When a header says its block was made, in seconds; null when it does not say so as a node would.
  */
 export function timestampOf(value: unknown): number | null {
-  const { timestamp } = Object(value)
-  return typeof timestamp === 'string' && quantityPattern.test(timestamp) ? Number(timestamp) : null
+  const number = Number(spelledQuantity(Object(value).timestamp) ?? Number.NaN)
+  return Number.isSafeInteger(number) ? number : null
 }
 
 export const quantity = (value: number): string => `0x${value.toString(16)}`

@@ -3,6 +3,7 @@
  * where two tell the same block higher up.
  */
 import type { BlockRef } from '#primitives.ts'
+import { readHeader } from '../../read/block.ts'
 import { detectHeaderRule } from '../../verify/parts/header.ts'
 
 /** A block as an endpoint tells it. */
@@ -78,7 +79,7 @@ function parentOf([one, other]: Pair): string | null {
 /** Whether the header, hashed in a known way, gives the hash that it names. */
 export function isProvedHeader(header: unknown): boolean {
   try {
-    return detectHeaderRule(Object(header)) !== 'unknown'
+    return detectHeaderRule(readHeader(header)) !== 'unknown'
   } catch {
     return false
   }

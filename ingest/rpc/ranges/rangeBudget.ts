@@ -1,3 +1,4 @@
+import { spelledQuantity } from '../../read/spelling.ts'
 import { BODY_BYTES_MAX, type RpcClient } from '../client/client.ts'
 
 /**
@@ -39,8 +40,8 @@ export class RangeBudget {
 
   /** @throws RpcError when a block names more transactions than it has gas for */
   spendReceipts(count: number, gasLimit: unknown): void {
-    const paid =
-      typeof gasLimit === 'string' && QUANTITY.test(gasLimit) ? BigInt(gasLimit) / TRANSACTION_GAS : 0n
+    const gas = spelledQuantity(gasLimit)
+    const paid = gas !== null && gas.length <= QUANTITY_CHARACTERS_MAX ? BigInt(gas) / TRANSACTION_GAS : 0n
     if (BigInt(count) > paid + BigInt(UNPAID_MAX))
       throw this.#client.error('malformed', 'a block with more transactions than its limit of gas allows')
     this.#receiptCalls -= count
@@ -49,4 +50,5 @@ export class RangeBudget {
   }
 }
 
-const QUANTITY = /^0x[0-9a-f]{1,64}$/
+/** 256 bits. */
+const QUANTITY_CHARACTERS_MAX = 2 + 64

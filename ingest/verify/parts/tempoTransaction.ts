@@ -57,7 +57,7 @@ function feePayerItem(signature: unknown): RlpItem {
 function authorizationItem(authorization: unknown): RlpItem {
   if (!isObject(authorization)) return null
   const { chainId, address, nonce, signature } = authorization
-  return [hex(chainId), hex(address), hex(nonce), signatureText(signature)]
+  return [scalar(chainId), hex(address), scalar(nonce), signatureText(signature)]
 }
 
 /**
@@ -65,9 +65,9 @@ function authorizationItem(authorization: unknown): RlpItem {
  * account?], signature]`.
  */
 function keyAuthorizationItem(signed: Loose): RlpItem {
-  const required = [hex(signed['chainId']), keyKinds.get(signed['keyType']) ?? null, hex(signed['keyId'])]
+  const required = [scalar(signed['chainId']), keyKinds.get(signed['keyType']) ?? null, hex(signed['keyId'])]
   const optional = [
-    hex(signed['expiry']),
+    scalar(signed['expiry']),
     optionalList(signed['limits'], limitItem),
     optionalList(signed['allowedCalls'], scopeItem),
     hex(signed['witness']),
@@ -89,8 +89,8 @@ const keyKinds: ReadonlyMap<unknown, string> = new Map([
 
 /** A spending limit; the period is left out when the limit is for once. */
 function limitItem(limit: Loose): RlpItem {
-  const period = hex(limit['period'])
-  const fields = [hex(limit['token']), hex(limit['limit'])]
+  const period = scalar(limit['period'])
+  const fields = [hex(limit['token']), scalar(limit['limit'])]
   return period === null || period === '0x0' ? fields : [...fields, period]
 }
 
@@ -178,7 +178,7 @@ function isWord(value: unknown): boolean {
 const WORD_DIGITS = 2 + 64
 
 export function parity(signature: Loose): string | null {
-  return hex(signature['yParity']) ?? hex(signature['v'])
+  return scalar(signature['yParity']) ?? scalar(signature['v'])
 }
 
 /** A 256-bit number as 64 digits; nodes cut or keep its leading zeros. */

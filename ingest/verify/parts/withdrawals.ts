@@ -1,6 +1,7 @@
 /** Lists of a block that nothing reads here and everybody may see: withdrawals and uncles. */
 import { isRecord } from '#primitives.ts'
 import type { RpcBlock } from '../../read/block.ts'
+import { spelledHex, spelledQuantity } from '../../read/spelling.ts'
 import { type RlpItem, RlpWriter } from '../tries/rlp.ts'
 import { orderedTrieRoot } from '../tries/trie.ts'
 
@@ -30,8 +31,8 @@ function hasUncles({ uncles, sha3Uncles }: RpcBlock, isEthereum: boolean): boole
 }
 
 const writer = new RlpWriter()
-const quantity = /^0x(0|[1-9a-f][0-9a-f]{0,15})$/
-const address = /^0x[0-9a-f]{40}$/
+const QUANTITY_CHARACTERS_MAX = 2 + 16
+const ADDRESS_CHARACTERS = 2 + 40
 
 /** Null when an entry is none (EIP-4895). */
 function rootOf(withdrawals: readonly unknown[]): string | null {
@@ -42,9 +43,11 @@ function rootOf(withdrawals: readonly unknown[]): string | null {
 
 function fieldsOf(withdrawal: unknown): readonly RlpItem[] | null {
   if (!isRecord(withdrawal)) return null
-  const { index, validatorIndex, address: to, amount } = withdrawal
-  const numbers = [index, validatorIndex, amount]
-  if (!numbers.every((value) => typeof value === 'string' && quantity.test(value))) return null
-  if (typeof to !== 'string' || !address.test(to)) return null
-  return [String(index), String(validatorIndex), to, String(amount)]
+  const [index, validatorIndex, amount] = ['index', 'validatorIndex', 'amount'].map((name) => {
+    const number = spelledQuantity(withdrawal[name])
+    return number !== null && number.length <= QUANTITY_CHARACTERS_MAX ? number : null
+  })
+  const to = spelledHex(withdrawal['address'])
+  if (!index || !validatorIndex || !amount || to?.length !== ADDRESS_CHARACTERS) return null
+  return [index, validatorIndex, to, amount]
 }

@@ -168,7 +168,7 @@ async function findReceipt(ask: Ask, txHash: Hex, { payer }: Sent) {
   const { status, gasUsed, effectiveGasPrice, feePayer } = receipt
   const isOurs = typeof feePayer !== 'string' || feePayer.toLowerCase() === payer
   const feeUnits = isOurs ? feeUnitsOf(quantityIn(gasUsed) * quantityIn(effectiveGasPrice)) : 0n
-  return status === '0x1'
+  return quantityIn(status) === 1n
     ? ({ kind: 'settled', txHash, feeUnits } as const)
     : ({ kind: 'failed', feeUnits, blockNumber: quantityIn(receipt['blockNumber']) } as const)
 }

@@ -12,6 +12,7 @@ import { tempo as tempoChain } from 'viem/chains'
 import { Transaction } from 'viem/tempo'
 import { isRecord } from '#primitives.ts'
 import type { CheckedPayment } from '#rows/payments/payments.ts'
+import { quantityIn } from '../../chain/lookFor.ts'
 import type { Sponsor } from '../../chain/Sponsor.ts'
 import { amountOf, decimalOf } from '../../price.ts'
 import {
@@ -173,7 +174,7 @@ export class TempoCharges implements PaymentMethod {
     if (txHash === null) return (await this.#isOver(validBeforeSeconds)) ? failed : unknown
     const receipt = await this.#ask('eth_getTransactionReceipt', [txHash])
     if (isRecord(receipt)) {
-      if (receipt['status'] !== '0x1') return failed
+      if (quantityIn(receipt['status']) !== 1n) return failed
       const block = await this.#ask('eth_getBlockByHash', [receipt['blockHash'], false])
       const seconds = isRecord(block) ? Number(block['timestamp']) : Number.NaN
       if (!Number.isSafeInteger(seconds)) return unknown
