@@ -34,7 +34,13 @@ export interface ProofSummary {
   /** Blocks with at least one root that could not be recomputed. */
   readonly unprovableBlocks: number
   readonly unprovableTxs: number
+  /** Parts that could not be recomputed, or are not all proved, in one of the blocks at least. */
+  readonly unprovableParts: readonly UnprovablePart[]
 }
+
+/** In the order in which they are looked at. */
+export const rootParts = ['header', 'transactionsRoot', 'receiptsRoot', 'bloom'] as const
+export type UnprovablePart = (typeof rootParts)[number]
 
 /**
  * A range, verified, decoded and encoded. Built in a worker; its buffers are transferred, never

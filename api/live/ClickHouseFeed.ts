@@ -26,8 +26,8 @@ export class ClickHouseFeed implements Feed<number> {
   }
 
   blockOf = (position: number): number => position
-  format = formatBlockPosition
-  parse = parseBlockPosition
+  format = (position: number) => formatBlockPosition(this.#chain.state.chainId, position)
+  parse = (id: string) => parseBlockPosition(this.#chain.state.chainId, id)
 
   /**
    * Nothing here is taken back; a place beyond what is there is of another database, or of a newer
@@ -43,12 +43,12 @@ export class ClickHouseFeed implements Feed<number> {
     // A place beyond what is final is of another process that saw more than we did, or of another
     // database.
     if (at > this.present()) await state.refresh()
-    if (at > this.present()) return 'lost'
+    if (at > this.present()) return 'foreign'
     if (number > state.finalized || !covers(state.coverage('clickhouse'), { from: number, to: number }))
       return null
     const ref = await readRef(postgres.pool, state.schema, number)
     if (!ref) return null
-    const bytes = await frameOfBlock(formatBlockPosition(number), { num: number, hash: ref.hash }, run)
+    const bytes = await frameOfBlock(this.format(number), { num: number, hash: ref.hash }, run)
     return { position: number, bytes }
   }
 }

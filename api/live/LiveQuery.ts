@@ -32,6 +32,7 @@ const RETRY_MS = 1_000
 const reasons = {
   behind: `more than ${CATCH_UP_BLOCKS_MAX} blocks behind`,
   lost: 'the place is not in the log',
+  foreign: 'the Last-Event-ID is foreign: this stream never gave it',
 } as const
 
 export interface LiveQueryOptions<Position> {
@@ -103,7 +104,7 @@ export class LiveQuery<Position> {
         signal,
       )
       if (step === null) await this.#idle(signal)
-      else if (step === 'lost') await this.#restart(signal)
+      else if (step === 'lost' || step === 'foreign') await this.#restart(signal)
       else this.#publish(step.position, step.bytes)
       return 0
     })
@@ -116,7 +117,7 @@ export class LiveQuery<Position> {
     try {
       let place = lastEventId === undefined ? null : feed.parse(lastEventId)
       if (lastEventId !== undefined && place === null)
-        stream.send(laggedFrame({ from: 0, to: -1 }, 'the place is not one of this stream'))
+        stream.send(laggedFrame({ from: 0, to: feed.blockOf(this.#position) }, reasons.foreign, true))
       while (!stream.signal.aborted) place = await this.#accompany(stream, place)
     } finally {
       this.#streams.delete(stream)
@@ -139,7 +140,7 @@ export class LiveQuery<Position> {
         behind > CATCH_UP_BLOCKS_MAX
           ? 'behind'
           : await this.#retried(() => feed.next(before, catchUp), [stream], stream.signal)
-      if (step === 'behind' || step === 'lost') {
+      if (step === 'behind' || step === 'lost' || step === 'foreign') {
         const anew = await this.#beginAnew(before, step, stream.signal)
         stream.send(anew.bytes)
         at = anew.position
@@ -229,8 +230,9 @@ export class LiveQuery<Position> {
     const { feed } = this.#options
     const position = feed.reached()
     const to = feed.blockOf(position)
-    const from = await this.#retried(() => feed.unsureFrom(lost), [], signal)
-    const lagged = laggedFrame({ from: from ?? 0, to }, reasons[why])
+    const isForeign = why === 'foreign'
+    const from = isForeign ? 0 : await this.#retried(() => feed.unsureFrom(lost), [], signal)
+    const lagged = laggedFrame({ from: from ?? 0, to }, reasons[why], isForeign)
     const progress = progressFrame(feed.format(position), to, this.#finalized)
     return { position, bytes: Buffer.concat([lagged, progress]) }
   }

@@ -40,8 +40,8 @@ export class PostgresFeed implements Feed<CommitPosition> {
   }
 
   blockOf = (position: CommitPosition): number => position.block
-  format = formatCommitPosition
-  parse = parseCommitPosition
+  format = (position: CommitPosition) => formatCommitPosition(this.#chain.state.chainId, position)
+  parse = (id: string) => parseCommitPosition(this.#chain.state.chainId, id)
 
   /**
    * Blocks that were taken back since count too: their retraction is not sent to a client that
@@ -60,9 +60,9 @@ export class PostgresFeed implements Feed<CommitPosition> {
     if (!at.complete) {
       const begun = await this.#commit(at.seq)
       // A client's id may name any block: one below the commit, or above all there is, is no place in it.
-      if (begun && at.block > Math.max(begun.range.to, this.#chain.state.tip)) return 'lost'
+      if (begun && at.block > Math.max(begun.range.to, this.#chain.state.tip)) return 'foreign'
       if (begun?.kind === 'append' && at.block < begun.range.to) {
-        if (at.block < begun.range.from - 1) return 'lost'
+        if (at.block < begun.range.from - 1) return 'foreign'
         return this.#block(begun, at.block + 1, run)
       }
     }
@@ -70,10 +70,10 @@ export class PostgresFeed implements Feed<CommitPosition> {
     // A place beyond the log is of another process that saw more than we did, or of another
     // database.
     if (at.seq > state.seq) await state.refresh()
-    if (at.seq >= state.seq) return at.seq > state.seq ? 'lost' : null
+    if (at.seq >= state.seq) return at.seq > state.seq ? 'foreign' : null
     const commit = await this.#commit(at.seq + 1)
     if (!commit) return 'lost'
-    if (commit.kind === 'revert') return retraction(commit)
+    if (commit.kind === 'revert') return this.#retraction(commit)
     const isGap = at.block >= 0 && at.block + 1 < commit.range.from
     return isGap ? leftOut(at, commit) : this.#block(commit, commit.range.from, run)
   }
@@ -88,9 +88,15 @@ export class PostgresFeed implements Feed<CommitPosition> {
     const position = { seq: commit.seq, block: number, complete: number === commit.range.to }
     const block = commit.blocks.find(({ num }) => num === number)
     if (!block) throw new Error(`commit ${commit.seq} has no block ${number}`)
-    const bytes = await frameOfBlock(formatCommitPosition(position), block, run)
+    const bytes = await frameOfBlock(this.format(position), block, run)
     const gone = await isTakenBack(postgres.pool, state.schema, commit.seq, number)
     return gone ? { position: endOf(commit), bytes: null } : { position, bytes }
+  }
+
+  #retraction(commit: Commit): Step<CommitPosition> {
+    // The stream stands below what was taken back.
+    const position = { seq: commit.seq, block: commit.range.from - 1, complete: true }
+    return { position, bytes: retractFrame(this.format(position), commit.blocks) }
   }
 
   /** A commit by its number; null when the log does not hold it. */
@@ -118,10 +124,4 @@ function leftOut({ seq, block }: CommitPosition, { range }: Commit): Step<Commit
   const skipped = { from: block + 1, to: range.from - 1 }
   const bytes = laggedFrame(skipped, 'these blocks are loaded as history')
   return { position: { seq, block: skipped.to, complete: true }, bytes }
-}
-
-function retraction(commit: Commit): Step<CommitPosition> {
-  // The stream stands below what was taken back.
-  const position = { seq: commit.seq, block: commit.range.from - 1, complete: true }
-  return { position, bytes: retractFrame(formatCommitPosition(position), commit.blocks) }
 }

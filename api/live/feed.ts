@@ -15,8 +15,11 @@ export interface Step<Position> {
 /** Runs the query over one block. @throws UserQueryError */
 export type RunBlock = (block: number) => Promise<QueryResult>
 
-/** Why a stream cannot go on from where it is. */
-export type Lost = 'lost'
+/**
+ * Why a stream cannot go on from where it is: the log no longer holds the place, or never had it, as
+ * that of another database.
+ */
+export type Lost = 'lost' | 'foreign'
 
 export interface Feed<Position> {
   /**

@@ -11,6 +11,7 @@
  * | `finalized` | `finalized`                                     | nothing up to this block will be retracted           |
  * | `lagged`    | `skipped, from, to, reason`                     | forget what came for these blocks; ask for them      |
  * |             |                                                 | by SQL: they were left out, or are no longer so      |
+ * |             | the same with `foreign: true`                   | the Last-Event-ID is none of this stream's           |
  * | `error`     | `error: {code, message}, blocks?, retrying?`    | no answer for these blocks, or none yet              |
  */
 
@@ -41,10 +42,17 @@ export const finalizedFrame = (finalized: number): Buffer =>
 export const laggedFrame = (
   skipped: { readonly from: number; readonly to: number },
   reason: string,
+  isForeign = false,
 ): Buffer =>
   encodeFrame({
     event: 'lagged',
-    data: { ok: true, skipped: Math.max(0, skipped.to - skipped.from + 1), ...skipped, reason },
+    data: {
+      ok: true,
+      skipped: Math.max(0, skipped.to - skipped.from + 1),
+      ...skipped,
+      reason,
+      ...(isForeign && { foreign: true }),
+    },
   })
 
 /** The query failed on these blocks for good: the stream goes on behind them. */

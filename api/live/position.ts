@@ -1,7 +1,7 @@
 /**
- * Places in a live stream, as clients hold them in Last-Event-ID. On Postgres a place is a commit
- * of the chain's log and a block of it, so that what was taken back meanwhile can be named; on
- * ClickHouse, which never takes back, a block.
+ * Places in a live stream, as clients hold them in Last-Event-ID: the chain, and on Postgres a commit
+ * of its log and a block of it, so that what was taken back meanwhile can be named; on ClickHouse,
+ * which never takes back, a block.
  */
 
 /** `complete`: nothing of this commit is left. Not known of an id that comes from a client. */
@@ -11,16 +11,18 @@ export interface CommitPosition {
   readonly complete: boolean
 }
 
-export const formatCommitPosition = ({ seq, block }: CommitPosition): string => `p.${seq}.${block}`
-export const formatBlockPosition = (block: number): string => `c.${block}`
+export const formatCommitPosition = (chainId: number, { seq, block }: CommitPosition): string =>
+  `p.${chainId}.${seq}.${block}`
+export const formatBlockPosition = (chainId: number, block: number): string => `c.${chainId}.${block}`
 
-/** Null for what is no place of ours. */
-export function parseCommitPosition(id: string): CommitPosition | null {
-  const parts = /^p\.(\d{1,15})\.(-1|\d{1,15})$/.exec(id)
-  return parts ? { seq: Number(parts[1]), block: Number(parts[2]), complete: false } : null
+/** Null for what is no place of this chain. */
+export function parseCommitPosition(chainId: number, id: string): CommitPosition | null {
+  const parts = /^p\.(\d{1,16})\.(\d{1,15})\.(-1|\d{1,15})$/.exec(id)
+  if (!parts || Number(parts[1]) !== chainId) return null
+  return { seq: Number(parts[2]), block: Number(parts[3]), complete: false }
 }
 
-export function parseBlockPosition(id: string): number | null {
-  const parts = /^c\.(-1|\d{1,15})$/.exec(id)
-  return parts ? Number(parts[1]) : null
+export function parseBlockPosition(chainId: number, id: string): number | null {
+  const parts = /^c\.(\d{1,16})\.(-1|\d{1,15})$/.exec(id)
+  return parts && Number(parts[1]) === chainId ? Number(parts[2]) : null
 }

@@ -28,6 +28,8 @@ const HEARTBEAT_MS = 15_000
 const RETRY_MS = 2_000
 /** Longer ids are not ours. */
 const LAST_EVENT_ID_CHARACTERS_MAX = 1024
+/** In place of an id that no stream of ours can have given: no stream has it. */
+export const foreignEventId = '?'
 
 const heartbeat = Buffer.from(': heartbeat\n\n')
 const preamble = Buffer.from(`retry: ${RETRY_MS}\n\n`)
@@ -43,11 +45,12 @@ export function encodeFrame({ event, id, data }: Frame): Buffer {
   return Buffer.from(`${field('event', event)}${field('id', id)}${lines.join('')}\n`)
 }
 
-/** The id of the last frame the client saw, when it says so. */
+/** The id of the last frame the client saw, when it says so; `foreignEventId` where it cannot be ours. */
 export function readLastEventId(headers: IncomingHttpHeaders): string | undefined {
   const id = headers['last-event-id']
-  if (typeof id !== 'string' || id.length === 0 || id.length > LAST_EVENT_ID_CHARACTERS_MAX) return undefined
-  return /\p{Cc}/u.test(id) ? undefined : id
+  if (id === undefined || id.length === 0) return undefined
+  const isOurs = typeof id === 'string' && id.length <= LAST_EVENT_ID_CHARACTERS_MAX && !/\p{Cc}/u.test(id)
+  return isOurs ? id : foreignEventId
 }
 
 /** One client's stream. */

@@ -2,7 +2,7 @@
 // an hour at most.
 import { expect, test } from 'vitest'
 import { ManualClock } from '../../test/ingest/support/clock.ts'
-import { UnprovedBlocks } from './UnprovedBlocks.ts'
+import { describeUnproved, UnprovedBlocks } from './UnprovedBlocks.ts'
 
 const MINUTE_MS = 60_000
 const range = { from: 100, to: 109 }
@@ -17,9 +17,9 @@ test('nothing is told of where every block is sure', () => {
 test('blocks taken alone are told of for an hour where nothing follows', async () => {
   const clock = new ManualClock()
   const blocks = new UnprovedBlocks(clock)
-  blocks.takenAlone(range)
+  blocks.takenAlone(range, ['receiptsRoot'])
   await clock.advance(59 * MINUTE_MS)
-  expect(blocks.told).toEqual(range)
+  expect(blocks.told?.range).toEqual(range)
   await clock.advance(MINUTE_MS)
   expect(blocks.told).toBeNull()
 })
@@ -27,9 +27,9 @@ test('blocks taken alone are told of for an hour where nothing follows', async (
 test('they are told of until a thousand blocks above them are sure, ten minutes at least', async () => {
   const clock = new ManualClock()
   const blocks = new UnprovedBlocks(clock)
-  blocks.takenAlone(range)
+  blocks.takenAlone(range, ['receiptsRoot'])
   blocks.takenSurely(sure(1_109))
-  expect(blocks.told).toEqual(range)
+  expect(blocks.told?.range).toEqual(range)
   await clock.advance(10 * MINUTE_MS)
   expect(blocks.told).toBeNull()
 })
@@ -37,17 +37,27 @@ test('they are told of until a thousand blocks above them are sure, ten minutes 
 test('sure blocks that are too few, or came before, or were followed by others taken alone end nothing', async () => {
   const clock = new ManualClock()
   const few = new UnprovedBlocks(clock)
-  few.takenAlone(range)
+  few.takenAlone(range, ['receiptsRoot'])
   few.takenSurely(sure(1_108))
   const before = new UnprovedBlocks(clock)
   before.takenSurely(sure(1_109))
-  before.takenAlone(range)
+  before.takenAlone(range, ['receiptsRoot'])
   const again = new UnprovedBlocks(clock)
-  again.takenAlone(range)
+  again.takenAlone(range, ['receiptsRoot'])
   again.takenSurely(sure(1_109))
   const later = { from: 1_110, to: 1_110 }
-  again.takenAlone(later)
+  again.takenAlone(later, ['receiptsRoot'])
   again.takenSurely(sure(1_200))
   await clock.advance(30 * MINUTE_MS)
-  expect([few.told, before.told, again.told]).toEqual([range, range, later])
+  expect([few, before, again].map(({ told }) => told?.range)).toEqual([range, range, later])
+})
+
+test('the part that nothing proves is named, and no other', () => {
+  const told = describeUnproved({ range, parts: ['receiptsRoot'] })
+  expect(told).toBe(
+    'blocks 100 to 109 were taken on the word of one endpoint: what was told does not prove their receipts root',
+  )
+  expect(describeUnproved({ range, parts: ['header', 'transactionsRoot'] })).toMatch(
+    /header field.*signature/,
+  )
 })

@@ -4,6 +4,7 @@
  */
 import type { BlockRange } from '#ingest/range.ts'
 import type { Clock } from '#runtime/runtime.ts'
+import type { UnprovablePart } from '#transform/batch.ts'
 
 /** Told of for this long after the last time, whatever came after. */
 const TOLD_MS = 3_600_000
@@ -15,9 +16,28 @@ const TOLD_MS_MIN = 600_000
  */
 const SURE_BLOCKS = 1_000
 
+export interface UnprovedRange {
+  readonly range: BlockRange
+  /** What in them nothing proves. */
+  readonly parts: readonly UnprovablePart[]
+}
+
+/** In one line. */
+export function describeUnproved({ range: { from, to }, parts }: UnprovedRange): string {
+  const names = parts.map((part) => partNames[part]).join(', ')
+  return `blocks ${from} to ${to} were taken on the word of one endpoint: what was told does not prove their ${names}`
+}
+
+const partNames: Readonly<Record<UnprovablePart, string>> = {
+  header: 'block hash (a header field is unknown)',
+  transactionsRoot: 'transactions root (a transaction type or signature is unknown)',
+  receiptsRoot: 'receipts root',
+  bloom: 'logs bloom',
+}
+
 export class UnprovedBlocks {
   readonly #clock: Clock
-  #last: { readonly range: BlockRange; readonly atMs: number } | null = null
+  #last: (UnprovedRange & { readonly atMs: number }) | null = null
   /** Highest block that was sure since; -1 without. */
   #sureTo = -1
 
@@ -25,8 +45,8 @@ export class UnprovedBlocks {
     this.#clock = clock
   }
 
-  takenAlone(range: BlockRange): void {
-    this.#last = { range, atMs: this.#clock.monotonic() }
+  takenAlone(range: BlockRange, parts: readonly UnprovablePart[]): void {
+    this.#last = { range, parts, atMs: this.#clock.monotonic() }
     this.#sureTo = -1
   }
 
@@ -35,11 +55,11 @@ export class UnprovedBlocks {
   }
 
   /** The newest ones, while they are told of. */
-  get told(): BlockRange | null {
+  get told(): UnprovedRange | null {
     if (!this.#last) return null
-    const { range, atMs } = this.#last
+    const { range, parts, atMs } = this.#last
     const isPast = this.#sureTo >= range.to + SURE_BLOCKS
     const endsMs = atMs + (isPast ? TOLD_MS_MIN : TOLD_MS)
-    return this.#clock.monotonic() < endsMs ? range : null
+    return this.#clock.monotonic() < endsMs ? { range, parts } : null
   }
 }

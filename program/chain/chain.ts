@@ -41,6 +41,7 @@ import { ForkWatch } from './ForkWatch.ts'
 import { type ChainOptions, usualLimits } from './options.ts'
 import { ProvisionalRules } from './ProvisionalRules.ts'
 import { RuleWatch } from './RuleWatch.ts'
+import { describeUnproved } from './UnprovedBlocks.ts'
 import type { Writing } from './writing.ts'
 
 export type { ChainLimits, ChainOptions } from './options.ts'
@@ -123,8 +124,7 @@ export class Chain {
     const { head, history } = this.#activity.unproved
     const told = head.told ?? history.told
     if (!told) return describeAlone(this.provisional.filter((part) => part !== 'header'))
-    const { from, to } = told
-    return `blocks ${from} to ${to} were taken on the word of one endpoint: a header field, transaction type or signature in them is unknown`
+    return describeUnproved(told)
   }
 
   /** `standby` while another process holds the lease, or none does. */

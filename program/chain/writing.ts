@@ -53,7 +53,7 @@ export const witnessingOf = (
 ): Witnessing<EncodedBatch> => ({
   isProved: ({ proofs }) => proofs.unprovableBlocks === 0,
   isSame: sameRows,
-  takenAlone: ({ range }) => activity.unproved[lane].takenAlone(range),
+  takenAlone: ({ range, proofs }) => activity.unproved[lane].takenAlone(range, proofs.unprovableParts),
   takenSurely: ({ range }) => activity.unproved[lane].takenSurely(range),
 })
 

@@ -12,7 +12,7 @@ function batchOf(block: number, byteLength: number): EncodedBatch {
     firstTimestampSeconds: 0,
     lastTimestampSeconds: 0,
     tables,
-    proofs: { provedBlocks: 1, unprovableBlocks: 0, unprovableTxs: 0 },
+    proofs: { provedBlocks: 1, unprovableBlocks: 0, unprovableTxs: 0, unprovableParts: [] },
     foreignReceipts: 0,
     byteLength,
   }

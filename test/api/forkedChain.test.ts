@@ -123,7 +123,7 @@ async function expectBalances(): Promise<void> {
 describe('a chain of all forks since T5', () => {
   test('is proved to the last block, and what both stores hold is what the node told', async () => {
     expect(batches.map(({ proofs }) => proofs)).toEqual(
-      batches.map(() => ({ provedBlocks: 1, unprovableBlocks: 0, unprovableTxs: 0 })),
+      batches.map(() => ({ provedBlocks: 1, unprovableBlocks: 0, unprovableTxs: 0, unprovableParts: [] })),
     )
     await expectStored()
   })

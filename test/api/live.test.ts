@@ -203,20 +203,6 @@ describe('live SQL after a revert or an absence', () => {
     await again.until(results(22))
     expect(again.events.at(-1)).toEqual(steady.events.at(-1))
   })
-
-  test('ids that are not ours, or of a place far behind, are told as a gap', async () => {
-    for (const [id, skipped] of [
-      ['nonsense', 0],
-      ['c.12', 0],
-      // An id of another database: nothing the client holds is sure.
-      ['p.999.31', tip + 1],
-    ] as const) {
-      const client = await connect(hashesSql, id)
-      const events = await client.until((all) => of(all, 'progress').length > 0)
-      expect(events.slice(0, 2).map(({ event }) => event)).toEqual(['lagged', 'progress'])
-      expect(events[0]?.data).toMatchObject({ ok: true, skipped })
-    }
-  })
 })
 
 describe('live SQL that many ask, that is refused, fails or is large', () => {
@@ -348,7 +334,11 @@ describe('live SQL while stores begin, lag and go away', () => {
   test('ClickHouse streams what became final and is there, and never retracts', async () => {
     const client = await connect(hashesSql, undefined, '&engine=clickhouse')
     const transfers = await connect(transfersSql, undefined, `&engine=clickhouse${transferSignature}`)
-    expect(client.events[0]).toMatchObject({ event: 'progress', id: 'c.20', data: { block: 20 } })
+    expect(client.events[0]).toMatchObject({
+      event: 'progress',
+      id: `c.${api.state.chainId}.20`,
+      data: { block: 20 },
+    })
     await api.append(batches.slice(31, 36))
     await api.revertTo(33)
     await api.append(batches.slice(34, 36))
@@ -370,17 +360,21 @@ describe('live SQL while stores begin, lag and go away', () => {
     )
     expect(decoded).toEqual(await Promise.all(held))
     expect(decoded.flat().length).toBeGreaterThan(0)
-    const again = await connect(hashesSql, 'c.21', '&engine=clickhouse')
+    const again = await connect(hashesSql, `c.${api.state.chainId}.21`, '&engine=clickhouse')
     expect(blocksOf(await again.until(results(2)))).toEqual([22, 23])
   })
 
   test('who begins anew while ClickHouse lacks final blocks is told of them when they are there', async () => {
     const to = api.state.coverage('clickhouse').at(-1)?.to ?? -1
     await api.finalize(27)
-    const client = await connect(hashesSql, 'c.99', '&engine=clickhouse')
+    const client = await connect(hashesSql, `c.${api.state.chainId}.99`, '&engine=clickhouse')
     const [lagged, progress] = await client.until((events) => of(events, 'progress').length > 0)
     expect(lagged).toMatchObject({ event: 'lagged', data: { from: 0, to } })
-    expect(progress).toMatchObject({ event: 'progress', id: `c.${to}`, data: { block: to } })
+    expect(progress).toMatchObject({
+      event: 'progress',
+      id: `c.${api.state.chainId}.${to}`,
+      data: { block: to },
+    })
     await api.fillClickHouse()
     const missed = Array.from({ length: 27 - to }, (_, index) => to + 1 + index)
     expect(blocksOf(await client.until(results(missed.length)))).toEqual(missed)

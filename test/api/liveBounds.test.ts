@@ -56,18 +56,27 @@ async function connect(sql: string, lastEventId?: string): Promise<LiveClient> {
   return client
 }
 
+/** Nothing that the client holds is sure. */
+async function expectForeign(id: string): Promise<void> {
+  const events = await (await connect('SELECT num FROM blocks', id)).until((all) => all.length >= 2)
+  expect(events.map(({ event }) => event).slice(0, 2)).toEqual(['lagged', 'progress'])
+  expect(events[0]?.data).toMatchObject({ ok: true, foreign: true, from: 0, to: 30, skipped: 31 })
+}
+
 describe('bounds of live queries', () => {
-  test('a place in no block of its commit is lost, and told so at once', async () => {
+  test('a place in no block of its commit is foreign, and told so at once', async () => {
     const [at] = (await (await connect('SELECT num FROM blocks')).until((events) => events.length > 0)).map(
       ({ id }) => id,
     )
-    const seq = Number(at?.split('.')[1])
-    for (const place of [`p.${seq}.3`, `p.${seq}.-1`, `p.${seq - 4}.2`, `p.${seq}.900`, `p.${seq - 1}.31`]) {
-      const events = await (await connect('SELECT num FROM blocks', place)).until((all) => all.length >= 2)
-      expect(events.map(({ event }) => event).slice(0, 2)).toEqual(['lagged', 'progress'])
-      expect(events[0]?.data).toMatchObject({ reason: 'the place is not in the log', to: 30 })
-      expect(events[0]?.data.from).toBeLessThanOrEqual(30)
-    }
+    const seq = Number(at?.split('.')[2])
+    const places = [`${seq}.3`, `${seq}.-1`, `${seq - 4}.2`, `${seq}.900`, `${seq - 1}.31`, '99999.12']
+    for (const place of places) await expectForeign(`p.${api.state.chainId}.${place}`)
+  })
+
+  test('an id that this stream never gave is told as foreign', async () => {
+    const { chainId } = api.state
+    const ofOthers = [`c.${chainId}.12`, `p.${chainId + 1}.2.12`, 'p.2.12']
+    for (const id of ['nonsense', 'x'.repeat(5_000), ...ofOthers]) await expectForeign(id)
   })
 
   test('a caller of many different queries keeps no other from its turn', async () => {
@@ -131,10 +140,12 @@ describe('live queries that catch up', () => {
     const sql = 'SELECT num, 7 AS shared FROM blocks'
     const shared = await connect(sql)
     const [now] = await shared.until((events) => events.length > 0)
-    const seq = Number(now?.id?.split('.')[1])
+    const seq = Number(now?.id?.split('.')[2])
     const gate = Promise.withResolvers<undefined>()
     Object.assign(past, { open: gate.promise, to: 30, begun: 0, runningMax: 0 })
-    const late = await Promise.all(Array.from({ length: 20 }, () => connect(sql, `p.${seq - 10}.20`)))
+    const late = await Promise.all(
+      Array.from({ length: 20 }, () => connect(sql, `p.${api.state.chainId}.${seq - 10}.20`)),
+    )
     await expect.poll(() => past.begun).toBe(1)
 
     await api.append(batches.slice(31, 32))

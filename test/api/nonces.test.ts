@@ -43,7 +43,12 @@ describe('a nonce of 64 bits', () => {
   const textOf = async (path: string) => (await fetch(api.server.origin + path)).text()
 
   test('is what both stores hold', async () => {
-    expect(batch.proofs).toEqual({ provedBlocks: 1, unprovableBlocks: 0, unprovableTxs: 0 })
+    expect(batch.proofs).toEqual({
+      provedBlocks: 1,
+      unprovableBlocks: 0,
+      unprovableTxs: 0,
+      unprovableParts: [],
+    })
     await expectInPostgres(api.store, [batch])
     await expectInClickHouse(api.store, [batch])
   })

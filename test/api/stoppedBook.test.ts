@@ -102,7 +102,11 @@ describe('an order book that contradicts itself', () => {
     ])
     const saying = { state: 'running', problem: null }
     const alarms = alarmsOf({
-      ...{ state: { chainId: api.chainId }, profile: { headerRule: 'tempo', checks: 'roots' }, audit: null },
+      ...{
+        state: { chainId: api.chainId, tip: lastBlock },
+        profile: { headerRule: 'tempo', checks: 'roots' },
+        audit: null,
+      },
       ...{ headStatus: saying, historyStatus: saying, clickhouseStatus: saying, storeProblem: null },
       ...{ parity: { state: 'equal', problem: null }, stall: null, unproved: null },
       ...{ nodes: { finalityHeld: null }, relay: { problem: null }, followers: driver.status, webhooks: [] },

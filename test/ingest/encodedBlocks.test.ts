@@ -84,7 +84,7 @@ const asked = ({ calls }: FakeNode) => [calls.get('debug_getRawBlock'), calls.ge
 test('a new header field is proved by the block itself', async () => {
   const node = await nodeOf(newField, newField.encoded)
   const { alone, proofs } = await take([node])
-  expect(proofs).toEqual({ provedBlocks: 1, unprovableBlocks: 0, unprovableTxs: 0 })
+  expect(proofs).toEqual({ provedBlocks: 1, unprovableBlocks: 0, unprovableTxs: 0, unprovableParts: [] })
   expect({ alone, asked: asked(node) }).toEqual({ alone: 0, asked: [1, 1] })
 })
 
@@ -115,7 +115,7 @@ test('false bytes of one endpoint are asked for once and are its fault; the othe
   const liar = await nodeOf(newField, newEnvelope.encoded)
   const honest = await nodeOf(newField, newField.encoded)
   const { alone, proofs, failures } = await take([liar, honest], 3)
-  expect(proofs).toEqual({ provedBlocks: 1, unprovableBlocks: 0, unprovableTxs: 0 })
+  expect(proofs).toEqual({ provedBlocks: 1, unprovableBlocks: 0, unprovableTxs: 0, unprovableParts: [] })
   expect({ alone, asked: asked(liar) }).toEqual({ alone: 0, asked: [1, 1] })
   expect(asked(honest)).toEqual([3, 3])
   expect(failures).toEqual([expect.stringContaining('refuted'), null])

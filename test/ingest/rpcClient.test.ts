@@ -159,10 +159,13 @@ async function tellsOf(urls: readonly string[], clock: Clock = systemRuntime().c
   }
 }
 
+const wideId = '{"jsonrpc":"2.0","id":1,"result":"0x20000000000001"}'
+
 test.each([
   ['is no JSON-RPC node', answering(200, '<html>welcome</html>'), 'setting_invalid', 'RPC_URL'],
   ['refuses the key', answering(401, ''), 'setting_invalid', 'credentials'],
   ['is down for the moment', answering(503, ''), 'source_unavailable', 'the chain id'],
+  ['has an id above 2^53', answering(200, wideId), 'setting_invalid', 'serves chain 9007199254740993'],
 ] as const)(
   'identifying a chain behind an address that %s says so',
   async (_title, behaviour, code, text) => {
@@ -202,7 +205,7 @@ test('a chain is told apart by an endpoint that holds block 0, wherever it stand
   expect(await tellsOf([pruned.node.url])).toMatchObject([{ chainId: 7, genesisHash: null }])
 })
 
-test.each(['0x', '0x01', '1', 1, '0x20000000000000', null, '0xzz'])(
+test.each(['0x', '1', -1, 0.5, '0x20000000000000', null, '0xzz'])(
   'the chain id %j is refused',
   async (result) => {
     const { node } = await clientOf({ call: () => ({ result }) })

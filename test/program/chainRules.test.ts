@@ -77,6 +77,7 @@ describe('a chain with roots of its own', () => {
         unprovableBlocks: 1,
         // Its authorizations are written in a shape of their own.
         unprovableTxs: 1,
+        unprovableParts: expect.arrayContaining(['header', 'transactionsRoot', 'receiptsRoot']),
       })
     }
   })

@@ -43,7 +43,12 @@ describe('decoding a recorded chain', () => {
       expect([...batch.tables.blocks.blockRowCounts]).toEqual(txs.map(() => 1))
       expect([...batch.tables.txs.blockRowCounts]).toEqual(txs)
       expect([...batch.tables.logs.blockRowCounts]).toEqual(logs)
-      expect(batch.proofs).toEqual({ provedBlocks: txs.length, unprovableBlocks: 0, unprovableTxs: 0 })
+      expect(batch.proofs).toEqual({
+        provedBlocks: txs.length,
+        unprovableBlocks: 0,
+        unprovableTxs: 0,
+        unprovableParts: [],
+      })
     }
   })
 

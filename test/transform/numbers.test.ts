@@ -127,7 +127,12 @@ test('a block of which a number is left out that no root covers is not proved by
     const { bytes, range } = rangeOf([of])
     return decodeRange(profile, bytes, range).batch.proofs
   }
-  expect(proofsOf(trueAnswer)).toEqual({ provedBlocks: 1, unprovableBlocks: 0, unprovableTxs: 0 })
+  expect(proofsOf(trueAnswer)).toEqual({
+    provedBlocks: 1,
+    unprovableBlocks: 0,
+    unprovableTxs: 0,
+    unprovableParts: [],
+  })
   const before = rowsOf(profile, trueAnswer)
   const leftOut = new Set<string>()
   // The header has a field of the same name as receipts.

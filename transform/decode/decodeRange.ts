@@ -18,7 +18,7 @@ import {
   verifyBlock,
 } from '#ingest/verify/verifyBlock.ts'
 import type { BlockRef } from '#primitives.ts'
-import type { EncodedBatch, ProofSummary } from '../batch.ts'
+import { type EncodedBatch, type ProofSummary, rootParts } from '../batch.ts'
 import { BatchEncoder } from '../encode/batchEncoder.ts'
 import { archiveProfile, type ChainProfile, headerRuleAt, looseOf } from '../profile.ts'
 import { projections } from '../projections/index.ts'
@@ -207,15 +207,14 @@ const refOf = (block: RpcBlock): BlockRef => ({
 })
 
 /**
- * The parts that must all be recomputed for a block to count as proved; `parent` is checked between
- * batches too.
+ * A block counts as proved where all its roots were recomputed; `parent` is checked between batches
+ * too.
  */
-const rootParts = ['header', 'transactionsRoot', 'receiptsRoot', 'bloom'] as const
-
 function summarize(proofs: readonly BlockProof[]): ProofSummary {
   return {
     provedBlocks: proofs.filter((proof) => rootParts.every((part) => proof[part] === 'proved')).length,
     unprovableBlocks: proofs.filter((proof) => rootParts.some((part) => proof[part] === 'unprovable')).length,
     unprovableTxs: proofs.reduce((sum, proof) => sum + proof.unprovableTxs, 0),
+    unprovableParts: rootParts.filter((part) => proofs.some((proof) => proof[part] === 'unprovable')),
   }
 }

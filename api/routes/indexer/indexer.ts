@@ -78,7 +78,7 @@ const queryResult = s.named('QueryResult', {
 const description =
   'Read-only SELECT over the base tables `blocks`, `txs`, `receipts`, `logs`; ClickHouse has the analytics tables too. ' +
   'With `live=true` the answer is a stream of server-sent events: `result` with the rows of every new block; `retract` when blocks were orphaned (Postgres only: ClickHouse follows finalized blocks); `finalized`, ' +
-  '`progress`, `lagged` (blocks to be asked for again), `error`. Go on from a place with Last-Event-ID. ' +
+  '`progress`, `lagged` (blocks to be asked for again; `foreign` where the Last-Event-ID is none of this stream), `error`. Go on from a place with Last-Event-ID. ' +
   'Where new rows do not continue the answer (aggregates, GROUP BY, DISTINCT, ORDER BY, windows, LIMIT, unless of one block), ' +
   'and with `live=snapshot`, each `result` has `reset: true` and is the whole answer again, whenever it changed.'
 

@@ -4,7 +4,7 @@ import type { Clock } from '#runtime/runtime.ts'
 import { RpcClient } from '../client/client.ts'
 import { parseEndpointUrl } from '../client/endpointUrl.ts'
 import { RpcError, SourceError } from '../client/errors.ts'
-import { type ChainIdentity, probeEndpoint } from './probe.ts'
+import { type ChainIdentity, ChainIdTooLargeError, probeEndpoint } from './probe.ts'
 
 /** What one endpoint tells of itself. */
 export interface ToldIdentity extends ChainIdentity {
@@ -79,6 +79,8 @@ async function withGenesis(answer: Promise<ToldIdentity>): Promise<ToldIdentity>
 
 function startError(attempts: number, error: unknown): Error {
   if (!(error instanceof RpcError)) return new SourceError('the chain id', attempts, error)
+  if (error.cause instanceof ChainIdTooLargeError)
+    return new SettingError('RPC_URL', `${error.endpoint} ${error.cause.message}`, { cause: error })
   if (error.failure === 'malformed' || error.failure === 'method_missing')
     return new SettingError('RPC_URL', `${error.endpoint} answers, but not as an Ethereum JSON-RPC node`, {
       cause: error,

@@ -1,4 +1,6 @@
+import { failure } from '#errors.ts'
 import type { Hash } from '#primitives.ts'
+import { spelledQuantity } from '../../read/spelling.ts'
 import type { CallAnswer, RpcClient } from '../client/client.ts'
 import { RpcError, type RpcFailure, WrongChainError } from '../client/errors.ts'
 import { parseBlockRef, parseQuantity } from '../client/parse.ts'
@@ -22,7 +24,7 @@ export interface Probed {
  * the line fails.
  */
 export async function probeEndpoint(client: RpcClient, signal?: AbortSignal): Promise<Probed> {
-  const chainId = parseQuantity(await client.call('eth_chainId', [], signal), client)
+  const chainId = readChainId(await client.call('eth_chainId', [], signal), client)
   const { batches, answers } = await askAbilities(client, signal)
   for (const answer of answers) if (!answer.ok && !ofTheNode.has(answer.error.failure)) throw answer.error
   const [genesis, receipts, finalized] = answers
@@ -34,6 +36,25 @@ export async function probeEndpoint(client: RpcClient, signal?: AbortSignal): Pr
     blockReceipts: receipts?.ok === true || receipts?.error.failure !== 'method_missing',
     // A node without the tag answers an error about its parameters, or null for ever.
     finalizedTag: isTold(finalized) || (await knowsFinalized(client, signal)),
+  }
+}
+
+/** @throws RpcError, caused by ChainIdTooLargeError where that is what is wrong with it */
+function readChainId(told: unknown, client: RpcClient): number {
+  const id = spelledQuantity(told)
+  const isWide = id !== null && id.length <= CHAIN_ID_CHARACTERS_MAX && !Number.isSafeInteger(Number(id))
+  if (!isWide) return parseQuantity(told, client)
+  const cause = new ChainIdTooLargeError(BigInt(id))
+  throw client.error('malformed', cause.message, { cause })
+}
+
+/** A word of 256 bits: contracts know a chain by no more. */
+const CHAIN_ID_CHARACTERS_MAX = 2 + 64
+
+/** Ids are numbers in settings, paths and columns. */
+export class ChainIdTooLargeError extends failure('ChainIdTooLargeError', 'chain_id_too_large', 'stop') {
+  constructor(id: bigint) {
+    super(`serves chain ${id}, and chain ids above ${Number.MAX_SAFE_INTEGER} (2^53 - 1) are not supported`)
   }
 }
 

@@ -10,7 +10,7 @@ const running = { state: 'running', problem: null }
 const idle = { state: 'idle', problem: null }
 const follower = { name: 'balances', state: 'following', problem: null, found: null }
 const well: Watched = {
-  state: { chainId: 4217 },
+  state: { chainId: 4217, tip: 7 },
   profile: { headerRule: 'tempo', checks: 'roots' },
   audit: { state: 'agrees', problem: null },
   headStatus: running,
@@ -95,6 +95,11 @@ test('a projection that differs from the node raises an alarm until it agrees ag
 test('headers that nothing proves raise header_rule_unknown', () => {
   const found = alarmsOf({ ...well, profile: { headerRule: 'unknown', checks: 'roots' } })
   expect(found.map(({ code }) => code)).toEqual(['header_rule_unknown'])
+})
+
+test('header_rule_unknown is not raised while nothing is stored', () => {
+  const state = { chainId: 4217, tip: -1 }
+  expect(alarmsOf({ ...well, state, profile: { headerRule: 'unknown', checks: 'roots' } })).toEqual([])
 })
 
 test('every code is in the schema of /status', () => {

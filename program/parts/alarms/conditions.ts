@@ -96,9 +96,10 @@ export const conditions = [
   defineCondition({
     code: 'header_rule_unknown',
     passesMs: 0,
-    // Where only links are checked, nothing is expected of headers.
-    find: ({ profile: { headerRule, checks } }) =>
-      headerRule === 'unknown' && checks === 'roots'
+    // Where only links are checked, nothing is expected of headers; where nothing is held, an answer
+    // that could not be read has told no rule.
+    find: ({ profile: { headerRule, checks }, state: { tip } }) =>
+      headerRule === 'unknown' && checks === 'roots' && tip >= 0
         ? { problem: 'headers of this chain hash in no known way: its blocks are stored without proof' }
         : null,
   }),

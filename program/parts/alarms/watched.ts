@@ -9,7 +9,8 @@ interface Saying {
 
 /** What of a chain is looked at. */
 export interface WatchedChain {
-  readonly state: { readonly chainId: number }
+  /** `tip`: newest block held; -1 for none. */
+  readonly state: { readonly chainId: number; readonly tip: number }
   readonly profile: { readonly headerRule: string; readonly checks: string }
   readonly audit: Saying | null
   readonly headStatus: Saying
