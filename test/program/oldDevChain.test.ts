@@ -94,8 +94,10 @@ test.each([
 })
 
 test.each([
-  ['tempo', `decode('${'20'.repeat(20)}', 'hex')`, '0x'],
+  ['tempo', `decode('20c0${'00'.repeat(17)}01', 'hex')`, '0x'],
   ['evm', 'NULL', symbol],
+  // Celo's fees are paid in tokens too.
+  ['evm', `decode('765de816845861e75a25fca122bb6898b8b1282a', 'hex')`, symbol],
 ])('the blocks held decide that it is %s, whatever the node tells', async (kind, paidToken, answer) => {
   expect(await heldKindOf(postgres, 1337)).toBe('tempo')
   onTestFinished(async () => void (await postgres.pool.query('DROP SCHEMA chain_1337 CASCADE')))
