@@ -4,11 +4,14 @@
  */
 
 import * as s from '#http/schema.ts'
+import { feeTermsOf } from '#ingest/read/feeTerms.ts'
 import * as primitives from '#primitives.ts'
 import { isRecord } from '#primitives.ts'
 import type { TransactionDetail } from '#store/read/transactions.ts'
 import type { ChainKind } from '#transform/profile.ts'
-import { feeOf } from '#transform/rows/fee.ts'
+import { type Fee, feeOf } from '#transform/rows/fee.ts'
+import { isFeeInReceipt } from '#transform/rows/feeRules.ts'
+import { feeUnknownOf, feeUnknowns } from '#transform/rows/feeUnknown.ts'
 import { momentOrNull } from './moment.ts'
 import { needed, type RpcFields, readHex, readQuantity, rpcReceipt } from './rpc.ts'
 import { presentLog, readLogContent, rpcLogSchema } from './rpcLog.ts'
@@ -37,12 +40,20 @@ export const receiptSchema = s.named('Receipt', {
       'Gas paid for in the block up to and with this transaction; on Tempo more than `gasUsed` of the block since T14 (draft).',
   }),
   effectiveGasPrice: s.amount,
-  feeAmount: s.text({
-    pattern: '^[0-9]+$',
-    description:
-      'What the chain charged: base units of `feeToken` (6 decimals), or where fees are paid in the native coin its smallest unit (18 decimals), with what blobs and the data of a rollup cost.',
-    examples: ['6052'],
-  }),
+  feeAmount: s.nullable(
+    s.text({
+      pattern: '^[0-9]+$',
+      description:
+        'What was paid: base units of `feeToken`, or without one the smallest unit of the native coin (18 decimals), with what blobs, the data of a rollup and its operator cost. Null where it is unknown; `feeUnknown` says why.',
+      examples: ['6052'],
+    }),
+  ),
+  feeUnknown: s.optional(
+    s.oneOf(feeUnknowns, {
+      description:
+        'Why `feeAmount` is null. `type`: what transactions of this type pay is not known, or others pay it. `price`: the node tells no price, or one that nobody could have paid. `terms`: the receipt has terms of a fee by no known rule, or only a part of them.',
+    }),
+  ),
   feePayer: s.optional(s.address),
   feeToken: s.optional(s.address),
   logs: s.array(rpcLogSchema),
@@ -71,7 +82,7 @@ export function presentReceipt(
     gasUsed: row.gas_used,
     cumulativeGasUsed: row.cumulative_gas_used,
     effectiveGasPrice: `${row.effective_gas_price ?? row.gas_price ?? 0n}`,
-    feeAmount: `${row.fee_amount ?? 0n}`,
+    ...feeOfRow(row),
     ...(row.fee_payer !== null && { feePayer: row.fee_payer }),
     ...(row.paid_fee_token !== null && { feeToken: row.paid_fee_token }),
     logs: logsOf(receipt).map(presentLog),
@@ -79,13 +90,19 @@ export function presentReceipt(
   }
 }
 
-/** @throws NodeAnswerError for what is no receipt */
-export function presentNodeReceipt(rpc: RpcFields, kind: ChainKind): Receipt {
+/**
+ * @param transaction as the node gave it; null where it was not asked for
+ * @throws NodeAnswerError for what is no receipt
+ */
+export function presentNodeReceipt(rpc: RpcFields, transaction: RpcFields | null, kind: ChainKind): Receipt {
   const hash = needed(readHex(rpc, 'transactionHash'), 'transactionHash')
   const numberOf = (name: string) => Number(needed(readQuantity(rpc, name), name))
   const timestamp = readQuantity(rpc, 'blockTimestamp')
   const status = readQuantity(rpc, 'status')
-  const fee = nodeFee(rpc, kind)
+  const fee = nodeFee(rpc, transaction, kind)
+  const type = Number(readQuantity(rpc, 'type') ?? 0n)
+  const gasUsed = needed(readQuantity(rpc, 'gasUsed'), 'gasUsed')
+  const price = readQuantity(rpc, 'effectiveGasPrice')
   return {
     id: hash,
     transactionHash: hash,
@@ -97,11 +114,14 @@ export function presentNodeReceipt(rpc: RpcFields, kind: ChainKind): Receipt {
     recipient: readHex(rpc, 'to'),
     contractAddress: readHex(rpc, 'contractAddress'),
     status: statusOf(status === null ? null : Number(status)),
-    type: transactionTypeOf(Number(readQuantity(rpc, 'type') ?? 0n)),
-    gasUsed: needed(readQuantity(rpc, 'gasUsed'), 'gasUsed'),
+    type: transactionTypeOf(type),
+    gasUsed,
     cumulativeGasUsed: needed(readQuantity(rpc, 'cumulativeGasUsed'), 'cumulativeGasUsed'),
-    effectiveGasPrice: `${readQuantity(rpc, 'effectiveGasPrice') ?? 0n}`,
-    feeAmount: `${fee.amount ?? 0n}`,
+    effectiveGasPrice: `${price ?? 0n}`,
+    ...feeOfRow({
+      ...{ type, gas_used: gasUsed, gas_price: null },
+      ...{ effective_gas_price: price, fee_amount: fee.amount },
+    }),
     ...(fee.payer !== null && { feePayer: fee.payer }),
     ...(fee.token !== null && { feeToken: fee.token }),
     logs: logsOf(rpc).map(presentLog),
@@ -109,34 +129,55 @@ export function presentNodeReceipt(rpc: RpcFields, kind: ChainKind): Receipt {
   }
 }
 
+/** Whether a node's receipt does not tell the fee without its transaction. */
+export const needsTransaction = (rpc: RpcFields): boolean => !isFeeInReceipt(quantityOf(rpc, 'type'))
+
+/** The amount, and where it is unknown the reason. */
+function feeOfRow(row: Parameters<typeof feeUnknownOf>[0]): Pick<Receipt, 'feeAmount' | 'feeUnknown'> {
+  const feeUnknown = feeUnknownOf(row)
+  return feeUnknown === null ? { feeAmount: `${row.fee_amount}` } : { feeAmount: null, feeUnknown }
+}
+
 /**
  * By the rule of indexed receipts: what the closing transfer says stands before the node's own
  * words.
  */
-function nodeFee(rpc: RpcFields, kind: ChainKind) {
-  const addressOf = (name: string) => {
-    const text = readHex(rpc, name)
-    return text === null ? null : primitives.address(text)
-  }
-  const quantityOf = (name: string): primitives.Hex | null => {
-    const value = readQuantity(rpc, name)
-    return value === null ? null : `0x${value.toString(16)}`
-  }
+function nodeFee(rpc: RpcFields, transaction: RpcFields | null, kind: ChainKind): Fee {
+  if (transaction === null && needsTransaction(rpc)) return unknownFee
+  const tx = transaction ?? {}
   return feeOf(
     { kind },
-    { type: quantityOf('type') },
     {
-      from: needed(addressOf('from'), 'from'),
-      gasUsed: needed(quantityOf('gasUsed'), 'gasUsed'),
-      effectiveGasPrice: quantityOf('effectiveGasPrice'),
-      l1Fee: quantityOf('l1Fee'),
-      blobGasUsed: quantityOf('blobGasUsed'),
-      blobGasPrice: quantityOf('blobGasPrice'),
-      feePayer: addressOf('feePayer'),
-      feeToken: addressOf('feeToken'),
+      type: quantityOf(rpc, 'type'),
+      gasPrice: quantityOf(tx, 'gasPrice'),
+      feeCurrency: addressOf(tx, 'feeCurrency'),
+      ...{ gatewayFee: tx['gatewayFee'], calls: tx['calls'] },
+    },
+    {
+      ...feeTermsOf(rpc),
+      from: needed(addressOf(rpc, 'from'), 'from'),
+      gasUsed: needed(quantityOf(rpc, 'gasUsed'), 'gasUsed'),
+      effectiveGasPrice: quantityOf(rpc, 'effectiveGasPrice'),
+      l1Fee: quantityOf(rpc, 'l1Fee'),
+      blobGasUsed: quantityOf(rpc, 'blobGasUsed'),
+      blobGasPrice: quantityOf(rpc, 'blobGasPrice'),
+      feePayer: addressOf(rpc, 'feePayer'),
+      feeToken: addressOf(rpc, 'feeToken'),
       logs: logsOf(rpc).map(readLogContent),
     },
   )
+}
+
+const unknownFee: Fee = { payer: null, token: null, amount: null, logPosition: null }
+
+function addressOf(fields: RpcFields, name: string): primitives.Address | null {
+  const text = readHex(fields, name)
+  return text === null ? null : primitives.address(text)
+}
+
+function quantityOf(fields: RpcFields, name: string): primitives.Hex | null {
+  const value = readQuantity(fields, name)
+  return value === null ? null : `0x${value.toString(16)}`
 }
 
 const logsOf = (receipt: RpcFields): readonly RpcFields[] =>

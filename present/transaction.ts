@@ -55,6 +55,10 @@ export interface TransactionExtras {
 /** The token a transaction paid its fee in, else the one it wanted to pay in. */
 export const feeTokenOf = ({ row }: TransactionDetail): string | null => row.paid_fee_token ?? row.fee_token
 
+/** The same by a node's payload: Celo has a word of its own for it. */
+export const nodeFeeTokenOf = (rpc: RpcFields): string | null =>
+  readHex(rpc, 'feeToken') ?? readHex(rpc, 'feeCurrency')
+
 export function presentTransaction(
   detail: TransactionDetail,
   extras: TransactionExtras,
@@ -104,7 +108,7 @@ export function presentNodeTransaction(
   const timestamp = readQuantity(rpc, 'blockTimestamp')
   const calls = Array.isArray(rpc['calls']) ? rpc['calls'] : []
   const nonceKey = readHex(rpc, 'nonceKey')
-  const feeToken = readHex(rpc, 'feeToken')
+  const feeToken = nodeFeeTokenOf(rpc)
   return {
     id: hash,
     hash,

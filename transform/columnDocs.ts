@@ -69,15 +69,16 @@ export const columnDocs = {
       cumulative_gas_used:
         'gas paid for in the block up to and with this transaction; on Tempo more than gas_used of the block since T14 (draft)',
       contract_address: 'contract created, if any',
-      fee_payer: 'account that paid the fee',
-      paid_fee_token: 'token the fee was really paid in',
+      fee_payer: 'account that paid the fee; null where it is not told',
+      paid_fee_token: 'token the fee was really paid in; null for the native coin',
       log_count: 'logs of the transaction',
       value: 'native amount',
       gas_price: 'price per gas as offered',
       max_fee_per_gas: 'most per gas as offered',
       max_priority_fee_per_gas: 'most per gas to the fee recipient as offered',
       effective_gas_price: 'price per gas as charged',
-      fee_amount: 'fee in the smallest unit of the fee token; wei on chains with a native coin',
+      fee_amount:
+        'fee in the smallest unit of paid_fee_token, or without one of the native coin, so that sums are per token; null where it is unknown',
     },
   },
   logs: {

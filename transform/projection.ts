@@ -90,7 +90,7 @@ export interface TransactionFacts {
   readonly status: 0 | 1 | null
   readonly feePayer: Address | null
   /**
-   * Token the fee was really paid in; null for free transactions and on chains with a native coin.
+   * Token the fee was really paid in; null for a chain's own coin, and for Tempo's free transactions.
    */
   readonly paidFeeToken: Address | null
   /** `logIndex` of the Transfer that paid the fee (always the transaction's last log), or null. */

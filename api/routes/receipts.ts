@@ -6,7 +6,7 @@ import { listEndpoint } from '#http/listEndpoint.ts'
 import { partyOf } from '#http/request/access.ts'
 import * as p from '#http/request/parameter.ts'
 import type * as s from '#http/schema.ts'
-import { presentNodeReceipt, presentReceipt, receiptSchema } from '#present/receipt.ts'
+import { needsTransaction, presentNodeReceipt, presentReceipt, receiptSchema } from '#present/receipt.ts'
 import type { TokenSummary } from '#present/token.ts'
 import type { Hash } from '#primitives.ts'
 import { findTransaction, listTransactions, type TransactionDetail } from '#store/read/transactions.ts'
@@ -78,12 +78,23 @@ async function findReceipt(
   transaction: Hash,
   services: ReadServices,
 ): Promise<Found> {
-  const { postgres, state, node, kind } = readsOf(services, call.chainId)
+  const reads = readsOf(services, call.chainId)
+  const { postgres, state } = reads
   const detail = await findTransaction(postgres, state, transaction, call.signal)
-  const rpc = detail === null ? await node.receipt(transaction, partyOf(call.caller), call.signal) : null
-  if (detail === null && rpc === null) throw new ApiError('receipt_not_found')
-  const receipt = detail ? presentReceipt(detail) : presentNodeReceipt(rpc ?? {}, kind)
+  const receipt = detail ? presentReceipt(detail) : await nodeReceipt(call, transaction, reads)
   const token = receipt.feeToken ?? null
   const feeTokens = await readFeeTokens(services, call, [token])
   return { receipt, feeToken: feeTokens(token), final: detail?.final ?? false, isFromNode: detail === null }
+}
+
+/** The node is asked for the transaction only where the fee is not in the receipt. @throws ApiError */
+async function nodeReceipt(
+  { caller, signal }: Pick<Call<None, None, string, 'query'>, 'caller' | 'signal'>,
+  hash: Hash,
+  { node, kind }: ReturnType<typeof readsOf>,
+): Promise<s.Static<typeof receiptSchema>> {
+  const rpc = await node.receipt(hash, partyOf(caller), signal)
+  if (rpc === null) throw new ApiError('receipt_not_found')
+  const transaction = needsTransaction(rpc) ? await node.transaction(hash, partyOf(caller), signal) : null
+  return presentNodeReceipt(rpc, transaction, kind)
 }

@@ -6,10 +6,11 @@ import { listEndpoint } from '#http/listEndpoint.ts'
 import { partyOf } from '#http/request/access.ts'
 import { bounds, readBounds } from '#http/request/bounds.ts'
 import * as p from '#http/request/parameter.ts'
-import { type RpcFields, readHex } from '#present/rpc.ts'
+import type { RpcFields } from '#present/rpc.ts'
 import type { TokenSummary } from '#present/token.ts'
 import {
   feeTokenOf,
+  nodeFeeTokenOf,
   presentNodeTransaction,
   presentTransaction,
   transactionSchema,
@@ -80,7 +81,7 @@ export const readTransactionEndpoint = endpoint({
     const rpc =
       detail === null ? await node.transaction(transactionHash, partyOf(call.caller), call.signal) : null
     if (detail === null && rpc === null) throw new ApiError('transaction_not_found')
-    const token = detail ? feeTokenOf(detail) : readHex(rpc ?? {}, 'feeToken')
+    const token = detail ? feeTokenOf(detail) : nodeFeeTokenOf(rpc ?? {})
     const feeTokens = await readFeeTokens(services, call, [token])
     return { detail, rpc: rpc ?? {}, feeToken: feeTokens(token) }
   },

@@ -7,6 +7,7 @@
  */
 
 import type { Address, Hash, Hex } from '#primitives.ts'
+import type { ToldFeeTerms } from './feeTerms.ts'
 import { checkHeader } from './headerShape.ts'
 import { type Loose, nothingLoose } from './looseParts.ts'
 import { checkIndex, checkLogs, checkReceipt } from './receiptShape.ts'
@@ -205,6 +206,11 @@ export interface RpcTransaction {
   readonly mint?: Maybe<Quantity>
   readonly isSystemTx?: Maybe<boolean>
 
+  /** Celo: token that prices are in and the fee is paid in; its coin where absent. */
+  readonly feeCurrency?: Maybe<Address>
+  /** Celo before Gingerbread, beside the price of gas. Not checked. */
+  readonly gatewayFee?: unknown
+
   /**
    * 0x76, Tempo's transaction. The four fields of its signatures are read by their encoder only.
    */
@@ -249,7 +255,7 @@ export interface RpcCall {
 }
 
 /** One receipt of `eth_getBlockReceipts`. */
-export interface RpcReceipt {
+export interface RpcReceipt extends ToldFeeTerms {
   readonly transactionHash: Hash
   readonly transactionIndex: Quantity
   readonly blockHash: Hash

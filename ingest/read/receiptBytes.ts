@@ -1,4 +1,5 @@
 import type { RpcLog, RpcReceipt } from './block.ts'
+import { feeTermsOf } from './feeTerms.ts'
 import type { ByteBuffer, BytesAt } from './json/byteBuffer.ts'
 import { decodeHex } from './json/hexBytes.ts'
 import {
@@ -35,6 +36,7 @@ export function receiptBytes(receipts: readonly RpcReceipt[], bytes: ByteBuffer)
     l1Fee: receipt.l1Fee ?? null,
     blobGasUsed: receipt.blobGasUsed ?? null,
     blobGasPrice: receipt.blobGasPrice ?? null,
+    feeTerms: feeTermsOf(receipt),
     logs: receipt.logs.map((log) => {
       const logIndex = hasOwn ? Number(log.logIndex) : position
       position++

@@ -41,6 +41,7 @@ export function checkTransactionShape(tx: Fields, place: Place, loose: Loose): v
   checkSignature(tx, place)
   if (!isAbsent(tx['calls'])) eachOf(tx['calls'], 'calls', place, checkCall)
   if (!isAbsent(tx['feeToken'])) expectAddress(tx, 'feeToken', place)
+  if (!isAbsent(tx['feeCurrency'])) expectAddress(tx, 'feeCurrency', place)
   if (!isAbsent(tx['sourceHash'])) expectHash(tx, 'sourceHash', place)
   spellWithin(tx, partsOfTempo)
   for (const field of hashedLists) {

@@ -4,6 +4,7 @@
  * Column names are those of the reference indexer.
  */
 import type { Engine } from '#primitives.ts'
+import { feeTypes, uint256Max } from '#transform/rows/feeUnknown.ts'
 import { type ColumnType, type TableName, tables } from '#transform/tables.ts'
 import type { LogicalType } from '../logicalType.ts'
 import { balanceRelations } from './balances.ts'
@@ -44,6 +45,13 @@ const word = (column: string, value: number, yes: string, no: string): ViewColum
   clickhouse: `if(t.${column} = ${value}, '${yes}', '${no}')`,
   type: 'text',
 })
+
+/** `feeUnknownOf` in SQL. */
+const feeUnknown: ViewColumn['source'] = {
+  postgres: `CASE WHEN fee_amount IS NOT NULL THEN NULL WHEN type NOT IN (${feeTypes.join()}) THEN 'type' WHEN coalesce(effective_gas_price, gas_price) IS NULL OR coalesce(effective_gas_price, gas_price) > div(${uint256Max}, greatest(gas_used, 1)) THEN 'price' ELSE 'terms' END`,
+  clickhouse: `multiIf(t.fee_amount IS NOT NULL, NULL, t.type NOT IN (${feeTypes.join()}), 'type', coalesce(t.effective_gas_price, t.gas_price) IS NULL OR coalesce(t.effective_gas_price, t.gas_price) > intDiv(toUInt256('${uint256Max}'), toUInt256(greatest(t.gas_used, 1))), 'price', 'terms')`,
+  type: 'text',
+}
 
 const holderDelta = [...same('token', 'holder', 'leg'), renamed('balance_delta', 'amount')]
 
@@ -125,6 +133,12 @@ export const views: readonly View[] = [
       ),
       renamed('fee_token', 'paid_fee_token'),
       ...same('fee_amount', 'log_count'),
+      {
+        name: 'fee_unknown',
+        source: feeUnknown,
+        comment:
+          'why fee_amount is null: `type` (what transactions of this type pay is not known, or others pay it), `price` (none is told, or one that nobody could have paid), `terms` (the receipt has terms of a fee by no known rule, or only a part of them)',
+      },
     ],
   },
   {

@@ -968,12 +968,12 @@ COMMENT ON COLUMN chain.txs.status IS '1 succeeded, 0 reverted, null before Byza
 COMMENT ON COLUMN chain.txs.gas_used IS 'gas paid for';
 COMMENT ON COLUMN chain.txs.cumulative_gas_used IS 'gas paid for in the block up to and with this transaction; on Tempo more than gas_used of the block since T14 (draft)';
 COMMENT ON COLUMN chain.txs.contract_address IS 'contract created, if any';
-COMMENT ON COLUMN chain.txs.fee_payer IS 'account that paid the fee';
-COMMENT ON COLUMN chain.txs.paid_fee_token IS 'token the fee was really paid in';
+COMMENT ON COLUMN chain.txs.fee_payer IS 'account that paid the fee; null where it is not told';
+COMMENT ON COLUMN chain.txs.paid_fee_token IS 'token the fee was really paid in; null for the native coin';
 COMMENT ON COLUMN chain.txs.log_count IS 'logs of the transaction';
 COMMENT ON COLUMN chain.txs.value IS 'native amount';
 COMMENT ON COLUMN chain.txs.gas_price IS 'price per gas as offered';
 COMMENT ON COLUMN chain.txs.max_fee_per_gas IS 'most per gas as offered';
 COMMENT ON COLUMN chain.txs.max_priority_fee_per_gas IS 'most per gas to the fee recipient as offered';
 COMMENT ON COLUMN chain.txs.effective_gas_price IS 'price per gas as charged';
-COMMENT ON COLUMN chain.txs.fee_amount IS 'fee in the smallest unit of the fee token; wei on chains with a native coin';
+COMMENT ON COLUMN chain.txs.fee_amount IS 'fee in the smallest unit of paid_fee_token, or without one of the native coin, so that sums are per token; null where it is unknown';

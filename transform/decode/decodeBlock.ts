@@ -3,7 +3,7 @@ import type { ScannedReceipt } from '#ingest/read/scan/scannedReceipt.ts'
 import type { ChainProfile } from '../profile.ts'
 import type { ProjectedTransaction, Projection, RowSinks } from '../projection.ts'
 import { blockRow } from '../rows/blockRow.ts'
-import { type StoredFee, scannedFee, tellsPrice } from '../rows/fee.ts'
+import { isFeeImpossible, type StoredFee, scannedFee } from '../rows/fee.ts'
 import { logRow } from '../rows/logRow.ts'
 import { toNumber } from '../rows/quantity.ts'
 import { recipientOf, statusOf, type TxPlace, txRow } from '../rows/txRow.ts'
@@ -38,7 +38,7 @@ export function decodeBlock(
       throw new Error(`block ${place.number}: transaction ${position} has no receipt`)
     const index = toNumber(tx.transactionIndex)
     const fee = scannedFee(rules.profile, tx, receipt)
-    if (fee.amount === null && tellsPrice(tx, receipt)) hasFees = false
+    if (fee.amount === null && isFeeImpossible(rules.profile, tx, receipt)) hasFees = false
     const txPlace = { blockNumber: place.number, timestampSeconds: place.timestampSeconds, txIndex: index }
     rows.txs.append(txRow(txPlace, tx, receipt, fee))
     appendLogs(rules.profile, txPlace, receipt, rows)

@@ -38,6 +38,8 @@ const tx: RpcTransaction = {
   gas: '0x16e360',
 }
 
+const native: RpcTransaction = { ...tx, type: '0x2' }
+
 const receipt = (fields: Partial<RpcReceipt>): RpcReceipt => ({
   transactionHash: blockHash,
   transactionIndex: '0x0',
@@ -88,7 +90,7 @@ describe('feeOf', () => {
   })
 
   test('elsewhere the sender pays gas times price in wei', () => {
-    expect(feeOf(evm, tx, receipt({ logs: [closing] }))).toEqual({
+    expect(feeOf(evm, native, receipt({ logs: [closing] }))).toEqual({
       payer: sender,
       token: null,
       amount: 0x49dden * 0x4a817c800n,
@@ -98,8 +100,8 @@ describe('feeOf', () => {
 
   test('old nodes leave the effective price out: the stated price counts, and without one nothing is made up', () => {
     const old = receipt({ effectiveGasPrice: null, gasUsed: '0x2' })
-    expect(feeOf(evm, { ...tx, gasPrice: '0x3' }, old).amount).toBe(6n)
-    expect(feeOf(evm, tx, old).amount).toBeNull()
+    expect(feeOf(evm, { ...native, gasPrice: '0x3' }, old).amount).toBe(6n)
+    expect(feeOf(evm, native, old).amount).toBeNull()
   })
 
   test.each([
@@ -122,10 +124,13 @@ describe('feeOf', () => {
     expect(feeOf(evm, { ...tx, type }, paid)).toMatchObject({ token: null, amount })
   })
 
-  test.each([tempo, evm])('a price that makes the fee no amount tells no fee', (profile) => {
+  test.each([
+    [tempo, tx],
+    [evm, native],
+  ])('a price that makes the fee no amount tells no fee', (profile, priced) => {
     const effectiveGasPrice = `0x${'f'.repeat(64)}` as const
     const told = receipt({ effectiveGasPrice, gasUsed: '0x1fffffffffffff' })
-    expect(feeOf(profile, tx, told)).toMatchObject({ payer: sender, amount: null })
+    expect(feeOf(profile, priced, told)).toMatchObject({ payer: sender, amount: null })
     const paid = receipt({ effectiveGasPrice, gasUsed: '0x1', logs: [closing] })
     expect(feeOf(tempo, tx, paid)).toMatchObject({ payer: sponsor, amount: 6052n })
   })

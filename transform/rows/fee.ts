@@ -1,11 +1,14 @@
 import type { Quantity } from '#ingest/read/block.ts'
+import { feeTermsOf, type ToldFeeTerms } from '#ingest/read/feeTerms.ts'
 import type { BytesAt } from '#ingest/read/json/byteBuffer.ts'
 import { ADDRESS_BYTES, type ScannedReceipt } from '#ingest/read/scan/scannedReceipt.ts'
-import type { Address } from '#primitives.ts'
+import { type Address, address } from '#primitives.ts'
 import { feeManagerAddress } from '../addresses.ts'
 import type { ChainProfile } from '../profile.ts'
 import type { Stored } from '../projection.ts'
 import { readScannedTransfer } from '../projections/scannedTransfer.ts'
+import { type Bill, feeCurrencyOf, feeRuleOf, type PricedTransaction, type Prices } from './feeRules.ts'
+import { uint256Max } from './feeUnknown.ts'
 import { toUint256, toUint256OrNull } from './quantity.ts'
 import { isTransfer, type LogContent, topicAddress } from './transferLog.ts'
 
@@ -15,30 +18,23 @@ import { isTransfer, type LogContent, topicAddress } from './transferLog.ts'
  */
 export interface Fee<Account = Address, Amount = bigint> {
   readonly payer: Account | null
-  /** Token the fee was paid in; null when nothing was paid, and on chains with a native coin. */
+  /** Token the fee was paid in; null for a chain's own coin, and on Tempo when nothing was paid. */
   readonly token: Account | null
   /**
-   * Units of the fee token (6 decimals) on Tempo, wei elsewhere; null when the node does not tell
-   * the gas price, or one by which nobody could have paid.
+   * Units of the fee token (6 decimals on Tempo), else wei; null where it is unknown, for a reason
+   * that `feeUnknown.ts` tells.
    */
   readonly amount: Amount | null
   /** Position among the transaction's logs of the Transfer that paid it, or null. */
   readonly logPosition: number | null
 }
 
-export type StoredFee = Fee<BytesAt, Stored<bigint>>
+export type StoredFee = Fee<Stored<Address>, Stored<bigint>>
 
 /** The fields of a receipt that tell of its fee. */
-export interface FeeFacts extends Payers<Address>, Prices {
+export interface FeeFacts extends Payers<Address>, Prices, ToldFeeTerms {
   readonly gasUsed: Quantity
   readonly logs: readonly LogContent[]
-}
-
-interface Prices {
-  readonly effectiveGasPrice?: Quantity | null | undefined
-  readonly l1Fee?: Quantity | null | undefined
-  readonly blobGasUsed?: Quantity | null | undefined
-  readonly blobGasPrice?: Quantity | null | undefined
 }
 
 /** The node's own words. */
@@ -49,52 +45,59 @@ interface Payers<Account> {
 }
 
 type Rules = Pick<ChainProfile, 'kind'>
-interface PricedTransaction {
-  readonly type?: Quantity | null | undefined
-  /** Tells the price where an old node's receipt does not. */
-  readonly gasPrice?: Quantity | null | undefined
-}
 
-export function feeOf(rules: Rules, tx: PricedTransaction, receipt: FeeFacts): Fee {
-  const cost = costOf(rules, tx, receipt, toUint256(receipt.gasUsed))
-  return chooseFee(rules, receipt, cost, () => readPayment(receipt.logs))
+export function feeOf({ kind }: Rules, tx: PricedTransaction, receipt: FeeFacts): Fee {
+  const bill = { tx, receipt, terms: feeTermsOf(receipt), gasUsed: toUint256(receipt.gasUsed) }
+  return kind === 'tempo'
+    ? tempoFee(receipt, gasCost(bill), () => readPayment(receipt.logs))
+    : familyFee<Address>(bill, receipt.from, receipt.logs)
 }
 
 /** As `feeOf`, of a receipt whose values are bytes. */
-export function scannedFee(rules: Rules, tx: PricedTransaction, receipt: ScannedReceipt): StoredFee {
-  const cost = costOf(rules, tx, receipt, BigInt(receipt.gasUsed))
-  return chooseFee<BytesAt, Stored<bigint>>(rules, receipt, cost, () => readScannedPayment(receipt))
+export function scannedFee({ kind }: Rules, tx: PricedTransaction, receipt: ScannedReceipt): StoredFee {
+  const bill = billOf(tx, receipt)
+  return kind === 'tempo'
+    ? tempoFee<BytesAt, Stored<bigint>>(receipt, gasCost(bill), () => readScannedPayment(receipt))
+    : familyFee<Stored<Address>>(bill, receipt.from, receipt.logs)
 }
 
-const priceOf = (tx: PricedTransaction, receipt: Prices): Quantity | null | undefined =>
-  receipt.effectiveGasPrice ?? tx.gasPrice
+/** Whether a fee without an amount is one that is told, but which nobody could have paid. */
+export function isFeeImpossible({ kind }: Rules, tx: PricedTransaction, receipt: ScannedReceipt): boolean {
+  const bill = billOf(tx, receipt)
+  const amount = kind === 'tempo' ? unitsOf(gasCost(bill)) : feeRuleOf(bill).amount(bill)
+  return amount !== null && amount > uint256Max
+}
 
-/** Whether a price was told, so that a fee without an amount is one that no price makes. */
-export const tellsPrice = (tx: PricedTransaction, receipt: Prices): boolean =>
-  (priceOf(tx, receipt) ?? null) !== null
+const billOf = (tx: PricedTransaction, receipt: ScannedReceipt): Bill => {
+  const { feeTerms: terms, gasUsed } = receipt
+  return { tx, receipt, terms, gasUsed: BigInt(gasUsed) }
+}
 
-/** EIP-4844 */
-const blobType = '0x3'
+function gasCost({ tx, receipt, gasUsed }: Bill): bigint | null {
+  const price = toUint256OrNull(receipt.effectiveGasPrice ?? tx.gasPrice)
+  return price === null ? null : gasUsed * price
+}
 
-/**
- * Gas at its price. Chains with a native coin also charge for blobs, and rollups for what their
- * data costs on the chain below.
- */
-function costOf({ kind }: Rules, tx: PricedTransaction, receipt: Prices, gasUsed: bigint): bigint | null {
-  const price = toUint256OrNull(priceOf(tx, receipt))
-  if (price === null) return null
-  const cost = gasUsed * price
-  if (kind === 'tempo') return cost
-  const { blobGasUsed, blobGasPrice, l1Fee } = receipt
-  const blobs =
-    tx.type === blobType && blobGasUsed && blobGasPrice
-      ? toUint256(blobGasUsed) * toUint256(blobGasPrice)
-      : 0n
-  return cost + blobs + (toUint256OrNull(l1Fee) ?? 0n)
+/** By the rule of the chain's family. */
+function familyFee<Account>(
+  bill: Bill,
+  sender: Account,
+  logs: readonly LogContent[],
+): Fee<Account | Address> {
+  const rule = feeRuleOf(bill)
+  const amount = amountOrNull(rule.amount(bill))
+  const token = feeCurrencyOf(bill.tx)
+  if (rule.payer === 'sender') return { payer: sender, token, amount, logPosition: null }
+  const payer = rule.payer === 'bootloader' ? readBootloaderPayer(logs) : null
+  // Without its payment it is no transaction of zkSync, whatever its type.
+  const isKnown = rule.payer === 'unnamed' || payer !== null
+  return { payer, token, amount: isKnown ? amount : null, logPosition: null }
 }
 
 /** Gas prices are in 10^-18 USD, fee tokens have 6 decimals. */
 const attodollarsPerUnit = 10n ** 12n
+const unitsOf = (cost: bigint | null): bigint | null =>
+  cost === null ? null : (cost + attodollarsPerUnit - 1n) / attodollarsPerUnit
 
 /**
  * Every transaction on Tempo that is not free ends with Transfer(payer, fee manager, fee) by the
@@ -102,25 +105,20 @@ const attodollarsPerUnit = 10n ** 12n
  * `feeToken` are the node's own words: anvil names the sender also of sponsored transactions.
  * Deposits into the fee AMM go to the manager too, so only the last log counts.
  */
-function chooseFee<Account, Amount>(
-  { kind }: Rules,
+function tempoFee<Account, Amount>(
   words: Payers<Account>,
   cost: bigint | null,
   payment: () => Fee<Account, Amount> | null,
 ): Fee<Account, Amount | bigint> {
-  if (kind !== 'tempo')
-    return { payer: words.from, token: null, amount: amountOrNull(cost), logPosition: null }
   const paid = cost === 0n ? null : payment()
   if (paid !== null) return paid
   return {
     payer: words.feePayer ?? words.from,
     token: cost === 0n ? null : (words.feeToken ?? null),
-    amount: cost === null ? null : amountOrNull((cost + attodollarsPerUnit - 1n) / attodollarsPerUnit),
+    amount: amountOrNull(unitsOf(cost)),
     logPosition: null,
   }
 }
-
-const uint256Max = 2n ** 256n - 1n
 
 /** No root covers the price: a node may tell one whose product with the gas is no amount. */
 const amountOrNull = (amount: bigint | null): bigint | null =>
@@ -145,4 +143,15 @@ function readScannedPayment({ logs }: ScannedReceipt): Fee<BytesAt, BytesAt> | n
   const { to } = movement
   if (feeManagerBytes.compare(last.bytes.bytes, to, to + ADDRESS_BYTES) !== 0) return null
   return { payer: movement.from, token: movement.token, amount: movement.amount, logPosition }
+}
+
+/** On zkSync, where coins move by logs of their own contract, the bootloader takes the fee first. */
+const zksyncCoin = address('0x000000000000000000000000000000000000800a')
+const bootloaderTopic = `0x${'8001'.padStart(64, '0')}`
+
+function readBootloaderPayer(logs: readonly LogContent[]): Address | null {
+  for (const log of logs)
+    if (log.address === zksyncCoin && isTransfer(log) && log.topics[2] === bootloaderTopic)
+      return topicAddress(log.topics[1])
+  return null
 }

@@ -3,6 +3,7 @@ import type { ScannedReceipt } from '#ingest/read/scan/scannedReceipt.ts'
 import type { Address } from '#primitives.ts'
 import type { StoredRow } from '../tables.ts'
 import type { StoredFee } from './fee.ts'
+import { feeCurrencyOf } from './feeRules.ts'
 import { toNumber, toUint64, toUint64OrNull, toUint256, toUint256OrNull } from './quantity.ts'
 
 /**
@@ -44,7 +45,7 @@ export function txRow(
     nonce: toUint64OrNull(tx.nonce),
     // Spread here, these would cost as much as all the others.
     nonce_key: tempo.nonce_key,
-    fee_token: tempo.fee_token,
+    fee_token: tempo.fee_token ?? feeCurrencyOf(tx),
     calls: tempo.calls,
     call_count: tempo.call_count,
     valid_before: tempo.valid_before,

@@ -3,6 +3,7 @@
  * in one pass.
  */
 import type { RpcBlock, RpcTransaction } from '../block.ts'
+import { feeTermNames } from '../feeTerms.ts'
 import type { ByteBuffer, BytesAt } from '../json/byteBuffer.ts'
 import { ascii, declined, JsonCursor, type Slice, words } from '../json/jsonCursor.ts'
 import { ObjectKeys, withKey } from '../json/objectKeys.ts'
@@ -75,6 +76,14 @@ const required: Readonly<Record<string, ReadField>> = {
   },
 }
 
+/** One that is no quantity is left to JSON.parse. */
+function feeTerm(name: (typeof feeTermNames)[number]): ReadField {
+  return ({ cursor }, receipt) => {
+    const value = cursor.readQuantityOrNull(DIGITS256)
+    if (value !== null) receipt.feeTerms = { ...receipt.feeTerms, [name]: value }
+  }
+}
+
 const optional: Readonly<Record<string, ReadField>> = {
   type: ({ cursor, tx }) => {
     if (!cursor.skipNull()) cursor.expectQuantity(tx.type)
@@ -119,6 +128,7 @@ const optional: Readonly<Record<string, ReadField>> = {
     receipt.feeToken = cursor.readBytesOrNull(ADDRESS_BYTES, bytes)
   },
   blockTimestamp: ({ cursor }) => cursor.skipValidValue(),
+  ...Object.fromEntries(feeTermNames.map((name) => [name, feeTerm(name)])),
 }
 
 const fields = { ...required, ...optional }
@@ -312,6 +322,7 @@ function emptyReceipt(): Mutable<ScannedReceipt> {
     l1Fee: null,
     blobGasUsed: null,
     blobGasPrice: null,
+    feeTerms: null,
     logs: [],
   }
 }

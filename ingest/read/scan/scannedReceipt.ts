@@ -5,6 +5,7 @@
  */
 import type { Address, Hash, Hex } from '#primitives.ts'
 import type { Quantity } from '../block.ts'
+import type { FeeTerms } from '../feeTerms.ts'
 import type { ByteBuffer, BytesAt } from '../json/byteBuffer.ts'
 
 /** The receipts of a block, in order. The checks of `parseReceipts` hold for them. */
@@ -32,6 +33,8 @@ export interface ScannedReceipt {
   readonly l1Fee: Quantity | null
   readonly blobGasUsed: Quantity | null
   readonly blobGasPrice: Quantity | null
+  /** Null on most chains. */
+  readonly feeTerms: FeeTerms | null
   readonly logs: readonly ScannedLog[]
 }
 
