@@ -44,6 +44,15 @@ export function hash(text: string): Hash {
 /** The form in which hex is compared and kept. @param hex checked: `0x` and digits of either case */
 export const lowercased = (hex: string): Hex => `0x${hex.slice(2).toLowerCase()}`
 
+/** Most digits behind the point that a token can have: `decimals()` is a uint8. */
+const DECIMALS_MAX = 255
+
+/** What a contract's `decimals()` told; null where that is no uint8. */
+export function decimalsOf(told: unknown): number | null {
+  if (typeof told !== 'bigint' && typeof told !== 'number') return null
+  return told >= 0 && told <= DECIMALS_MAX ? Number(told) : null
+}
+
 /** Keeps error messages short whatever a client or node sent. */
 export function shorten(text: string, charactersMax = 80): string {
   return text.length <= charactersMax ? text : `${text.slice(0, charactersMax)}… (${text.length} characters)`

@@ -15,7 +15,7 @@ import { declaredType } from '#transform/activities/declaredActivity.ts'
 import { activities } from '#transform/activities/index.ts'
 import { activityData } from './activityData.ts'
 import { type AttributionNames, readMemo } from './memo.ts'
-import { type KnownToken, presentTokenAmount } from './token.ts'
+import { type KnownToken, presentTokenAmount, unknownToken } from './token.ts'
 
 const args = s.foreign(
   'Arguments by name; integers as decimal strings, bytes as lowercase hex; a text with NUL or bytes that are not UTF-8 is its leading ASCII characters, `�0x` and the hex of the rest.',
@@ -178,7 +178,7 @@ function presentData(
     shown[name] = isAmount(value)
       ? {
           verified: isVerified(value.address),
-          ...presentTokenAmount(value.address, value.amount, tokens.get(value.address)),
+          ...presentTokenAmount(value.address, value.amount, tokens.get(value.address) ?? unknownToken),
         }
       : value
   return type === 'transfer' ? { ...shown, ...readMemo(memo, attributionNames) } : shown

@@ -1,6 +1,6 @@
 /** What an address has of one token. */
-import { formatUnits } from 'viem/utils'
 import * as s from '#http/schema.ts'
+import { formattedAmount, formattedSchema } from './formattedAmount.ts'
 import { presentTokenSummary, tokenSummarySchema } from './token.ts'
 import type { TokenName } from './tokenNames.ts'
 
@@ -13,7 +13,7 @@ export const approximateSchema = s.boolean({
 export const balanceSchema = s.named('Balance', {
   id: s.text({ description: 'The token.' }),
   amount: s.amount,
-  formatted: s.decimal,
+  formatted: formattedSchema,
   approximate: s.optional(approximateSchema),
   feeEligible: s.optional(
     s.boolean({ description: 'Whether fees can be paid in the token; absent while that is not known.' }),
@@ -34,7 +34,7 @@ const unnamed: TokenName = {
   name: '',
   symbol: '',
   currency: '',
-  decimals: 0,
+  decimals: null,
   logoUri: null,
   verified: false,
 }
@@ -49,7 +49,7 @@ export function presentBalance({
   return {
     id: token,
     amount: `${balance}`,
-    formatted: formatUnits(balance, name.decimals),
+    formatted: formattedAmount(balance, name.decimals),
     ...(approximate && { approximate }),
     ...(feeEligible !== undefined && { feeEligible }),
     token: presentTokenSummary(token, name),

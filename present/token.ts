@@ -6,7 +6,13 @@ import * as s from '#http/schema.ts'
 import type { TokenName } from './tokenNames.ts'
 
 const currency = s.text({ description: 'What the token stands for, such as USD.', examples: ['USD'] })
-const decimals = s.integer({ minimum: 0, description: 'Digits of an amount behind the point.' })
+/** How every answer says that nobody knows. */
+export const decimalsSchema = s.nullable(
+  s.integer({
+    ...{ minimum: 0, maximum: 255 },
+    description: 'Digits of an amount behind the point; null where the contract does not say.',
+  }),
+)
 const verified = s.boolean({ description: "Whether the token is on the operator's list." })
 
 /** A token's name, and what its amounts mean. */
@@ -16,7 +22,7 @@ export const tokenSummarySchema = s.named('TokenSummary', {
   name: s.text(),
   symbol: s.text(),
   currency,
-  decimals,
+  decimals: decimalsSchema,
   verified,
   logoUri: s.optional(s.text()),
 })
@@ -29,7 +35,7 @@ export const tokenReferenceSchema = s.named('TokenReference', {
   name: s.optional(s.text()),
   symbol: s.optional(s.text()),
   currency: s.optional(currency),
-  decimals: s.optional(decimals),
+  decimals: s.optional(decimalsSchema),
   verified: s.optional(verified),
   logoUri: s.optional(s.text()),
 })
@@ -46,11 +52,14 @@ export function presentTokenSummary(address: string, token: TokenName): TokenSum
 
 export const presentTokenReference = (
   address: string,
-  token: TokenName | undefined,
+  token: KnownToken | undefined,
 ): s.Static<typeof tokenReferenceSchema> => ({ address, ...(token && fieldsOf(token)) })
 
 /** What is known of a token; a name that imitates another one is left out. */
-export type KnownToken = Omit<TokenName, 'name' | 'symbol' | 'logoUri'> & Partial<TokenName>
+export type KnownToken = Pick<TokenName, 'decimals'> & Partial<TokenName>
+
+/** A token that was asked about, of which nothing is known. */
+export const unknownToken: KnownToken = { decimals: null }
 
 export function presentTokenAmount(
   address: string,

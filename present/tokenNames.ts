@@ -6,7 +6,8 @@ export interface TokenName {
   readonly symbol: string
   /** What the token stands for, such as USD. */
   readonly currency: string
-  readonly decimals: number
+  /** Null where nobody knows. */
+  readonly decimals: number | null
   readonly logoUri: string | null
   /** Whether it is on the operator's list. */
   readonly verified: boolean

@@ -9,8 +9,7 @@ import { bounds, readBounds } from '#http/request/bounds.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
 import { type AttributionNames, type MemoText, readMemo } from '#present/memo.ts'
-import { presentTokenAmount, tokenAmountSchema } from '#present/token.ts'
-import type { TokenName } from '#present/tokenNames.ts'
+import { type KnownToken, presentTokenAmount, tokenAmountSchema, unknownToken } from '#present/token.ts'
 import { type FoldedTransfer, listFoldedTransfers } from '#store/read/foldedTransfers.ts'
 import type { ListPage } from '#store/read/lists/readList.ts'
 import { listTransfers } from '#store/read/transfers.ts'
@@ -74,7 +73,7 @@ export const listTransfersEndpoint = listEndpoint({
       rows: found.rows.map((transfer) => ({
         ...transfer,
         memo: include.has('memo') ? readMemo(transfer.row.memo, services.attributionNames) : {},
-        nameOf: (token: string) => names.get(token),
+        nameOf: (token: string) => names.get(token) ?? (include.has('token') ? unknownToken : undefined),
       })),
     }
   },
@@ -83,7 +82,7 @@ export const listTransfersEndpoint = listEndpoint({
 
 interface Transfer extends FoldedTransfer {
   readonly memo: MemoText
-  nameOf(token: string): TokenName | undefined
+  nameOf(token: string): KnownToken | undefined
 }
 
 const unfolded = (page: ListPage<FoldedTransfer['row']>): ListPage<FoldedTransfer> => ({

@@ -272,10 +272,20 @@ CREATE TABLE chain.erc20_metadata (
   name text,
   symbol text,
   decimals integer,
+  CONSTRAINT erc20_metadata_decimals_check CHECK (((decimals >= 0) AND (decimals <= 255))),
   CONSTRAINT erc20_metadata_pkey PRIMARY KEY (token)
 );
 CREATE INDEX erc20_metadata_lower_idx ON chain.erc20_metadata USING btree (lower(symbol));
 COMMENT ON TABLE chain.erc20_metadata IS 'null: the contract does not say';
+COMMENT ON COLUMN chain.erc20_metadata.decimals IS 'digits of an amount behind the point; null: unknown, since the contract says nothing, or nothing from 0 to 255';
+
+CREATE TABLE chain.erc20_metadata_stopped (
+  name text NOT NULL,
+  entity bytea NOT NULL,
+  block_num bigint NOT NULL,
+  problem text NOT NULL,
+  CONSTRAINT erc20_metadata_stopped_pkey PRIMARY KEY (name, entity)
+);
 
 CREATE TABLE chain.exchange_fills (
   block_num bigint NOT NULL,

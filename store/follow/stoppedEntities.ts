@@ -1,6 +1,6 @@
 /**
- * Entities of a fold whose events cannot be reduced or stored: each stops alone, in a row that says
- * so, and the others go on.
+ * Entities of a follower whose events cannot be reduced or stored: each stops alone, in a row that
+ * says so, and the others go on.
  */
 import { MillraceError, messageOf } from '#errors.ts'
 import type { Queryable } from '../ledger/lane.ts'
@@ -36,7 +36,8 @@ export async function storeOrStop<Columns extends FoldColumns>(
 ): Promise<void> {
   const stopped = await readStopped(storing, events)
   const live = events.filter(({ entity }) => !stopped.has(entity))
-  if (live.length === 0 || (await tryStore(storing, live)) === null) return
+  const storeAll = () => storing.store(live)
+  if (live.length === 0 || (await tryStore(storing.client, storeAll)) === null) return
   for (const [entity, own] of Map.groupBy(live, (event) => event.entity))
     await storeBlocks(storing, entity, own)
 }
@@ -47,19 +48,40 @@ async function storeBlocks<Columns extends FoldColumns>(
   events: readonly FoldEvent<FoldState<Columns>>[],
 ): Promise<void> {
   for (const [block, together] of Map.groupBy(events, ({ place }) => place.blockNumber)) {
-    const problem = await tryStore(storing, together)
-    if (problem !== null) return await stop(storing, entity, block, problem)
+    const problem = await tryStore(storing.client, () => storing.store(together))
+    if (problem !== null) return await stop(storing, storing.fold.name, { entity, block, problem })
+  }
+}
+
+/** A row that nothing but its own entity depends on. */
+export interface LoneRow {
+  readonly entity: string
+  /** Since when there is the entity. */
+  readonly block: number
+}
+
+/** Stores rows together. Where that fails each is stored alone, and what fails is left out and told. */
+export async function storeOrLeaveOut<Row extends LoneRow>(
+  of: Pick<Storing<FoldColumns>, 'client' | 'schema' | 'follower'>,
+  rows: readonly Row[],
+  store: (rows: readonly Row[]) => Promise<void>,
+): Promise<void> {
+  await of.client.query(
+    `DELETE FROM ${relationOf(of.schema, stoppedTable(of.follower))} WHERE name = $1 AND entity = ANY ($2)`,
+    [of.follower, rows.map(({ entity }) => toBytes(entity))],
+  )
+  if (rows.length === 0 || (await tryStore(of.client, () => store(rows))) === null) return
+  for (const row of rows) {
+    const problem = await tryStore(of.client, () => store([row]))
+    if (problem !== null) await stop(of, of.follower, { ...row, problem })
   }
 }
 
 /** Null when they are stored; else why they cannot be, with nothing of them stored. */
-async function tryStore<Columns extends FoldColumns>(
-  { client, store }: Storing<Columns>,
-  events: readonly FoldEvent<FoldState<Columns>>[],
-): Promise<string | null> {
+async function tryStore(client: Queryable, store: () => Promise<void>): Promise<string | null> {
   await client.query('SAVEPOINT entity')
   try {
-    await store(events)
+    await store()
   } catch (error) {
     // On a connection that is lost this fails, and with it the step.
     await client.query('ROLLBACK TO SAVEPOINT entity')
@@ -86,16 +108,15 @@ async function readStopped<Columns extends FoldColumns>(
   return new Set(rows.map(({ entity }) => toHex(entity)))
 }
 
-async function stop<Columns extends FoldColumns>(
-  { client, schema, follower, fold }: Storing<Columns>,
-  entity: string,
-  block: number,
-  problem: string,
+async function stop(
+  { client, schema, follower }: Pick<Storing<FoldColumns>, 'client' | 'schema' | 'follower'>,
+  name: string,
+  { entity, block, problem }: LoneRow & { readonly problem: string },
 ): Promise<void> {
   const short = problem.replaceAll('\0', '').slice(0, PROBLEM_CHARACTERS_MAX)
   await client.query(
     `INSERT INTO ${relationOf(schema, stoppedTable(follower))} (name, entity, block_num, problem) VALUES ($1, $2, $3, $4)`,
-    [fold.name, toBytes(entity), block, short],
+    [name, toBytes(entity), block, short],
   )
 }
 

@@ -4,7 +4,7 @@
  * finds both by address; other chains have the latter.
  */
 
-import { address } from '#primitives.ts'
+import { address, decimalsOf } from '#primitives.ts'
 import { isTip20 } from '#transform/addresses.ts'
 import type { ChainKind } from '#transform/profile.ts'
 import { balancesProjection } from '../follow/balances/balances.ts'
@@ -33,7 +33,8 @@ export interface TokenRow {
   readonly symbol: string
   /** What the token stands for, such as USD. */
   readonly currency: string
-  readonly decimals: number
+  /** Null where the contract does not say. */
+  readonly decimals: number | null
   readonly logoUri: string | null
   readonly quoteToken: string | null
   /** The account that has had the admin role longest; null when nobody has it, or no event told. */
@@ -275,8 +276,7 @@ function tokenRow(row: Readonly<Record<string, unknown>>): TokenRow {
     name: toldText(String(row['name'])),
     symbol: toldText(String(row['symbol'])),
     currency: toldText(String(row['currency'] ?? '')),
-    // An ERC-20 that does not say counts whole units.
-    decimals: decimals === undefined ? TIP20_DECIMALS : Number(decimals ?? 0),
+    decimals: decimals === undefined ? TIP20_DECIMALS : decimalsOf(decimals),
     logoUri: typeof row['logo_uri'] === 'string' ? row['logo_uri'] : null,
     quoteToken: hexOf(row['quote_token']),
     admin: hexOf(row['admin']),

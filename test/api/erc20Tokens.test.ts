@@ -80,6 +80,12 @@ const metadataOf = (token: string): Metadata => {
   return { name, symbol, decimals } as Metadata
 }
 
+/** A token without a name is shown without decimals. */
+const decimalsShown = (token: string): number | null => {
+  const { name, symbol, decimals } = metadataOf(token)
+  return name === null || symbol === null ? null : decimals
+}
+
 const node: CallContracts = async (calls, at, signal) => {
   const told = await recordedCalls(recording, oracle)(calls, at, signal)
   return told.map((answer, index) => (calls[index]?.to === nameless ? null : answer))
@@ -119,7 +125,7 @@ describe('ERC-20 tokens', () => {
 
   test('say their own names, decimals and totals', async () => {
     for (const token of tokens) {
-      const { name, symbol, decimals } = metadataOf(token)
+      const { name, symbol } = metadataOf(token)
       const path = `/v1/tokens/${token}?include=totalSupply,holderCount,transferStats,admin,quoteToken`
       if (name === null || symbol === null) {
         expect((await api.get(path)).status, token).toBe(404)
@@ -131,7 +137,7 @@ describe('ERC-20 tokens', () => {
         address: token,
         name: name.replaceAll('\0', ''),
         symbol: symbol.replaceAll('\0', ''),
-        decimals: decimals ?? 0,
+        decimals: decimalsShown(token),
         currency: '',
         verified: token === oldCoin,
         transferStats: { count: facts?.transferCount },
@@ -172,29 +178,49 @@ describe('ERC-20 tokens, by what nodes and operators say of them,', () => {
     const holders = new Set(
       tokens.flatMap((token) => [...(oracle.at(lastBlock).get(token)?.holders.keys() ?? [])]),
     )
-    const seen = new Set<number>()
+    const seen = new Set<number | null>()
     for (const holder of holders)
       for (const atBlock of [lastBlock, 70]) {
         const rows = await walk(api, `/v1/addresses/${holder}/balances?limit=50&atBlock=${atBlock}`)
         const expected = tokens.flatMap((token) => {
           const amount = oracle.at(atBlock).get(token)?.holders.get(holder) ?? 0n
-          return amount > 0n
-            ? [[token, `${amount}`, formatUnits(amount, metadataOf(token).decimals ?? 0)]]
-            : []
+          const decimals = decimalsShown(token)
+          const formatted = decimals === null ? null : formatUnits(amount, decimals)
+          return amount > 0n ? [[token, `${amount}`, formatted]] : []
         })
         expect(rows.map(({ id, amount, formatted }) => [id, amount, formatted]).sort()).toEqual(
           expected.sort(),
         )
         for (const row of rows) {
           seen.add(row.token.decimals)
+          expect(row.token.decimals).toBe(decimalsShown(row.id))
           expect(row).not.toHaveProperty('feeEligible')
         }
       }
     expect(seen.size).toBeGreaterThan(3)
+    expect(seen).toContain(null)
     const [holder = ''] = holders
     expect(await walk(api, `/v1/addresses/${holder}/balances?feeEligible=true`)).toEqual([])
     expect((await walk(api, `/v1/addresses/${holder}/balances?feeEligible=false`)).length).toBeGreaterThan(0)
     await get(`/v1/addresses/${holder}/balances?include=totalCount`, '/v1/addresses/{address}/balances')
+  })
+
+  test('decimals that nobody knows are null in every answer', async () => {
+    for (const token of [oldCoin, nameless]) {
+      const [moved] = (await get(`/v1/transfers?token=${token}&include=token`, '/v1/transfers')).data
+      expect(moved.sourceToken).toMatchObject({ address: token, decimals: null })
+      const path = `/v1/transactions/${moved.transactionHash}/activities`
+      const { data: activities } = await get(path, '/v1/transactions/{transactionHash}/activities')
+      const told = activities.flatMap(({ data }: { data: object }) => Object.values(data))
+      const ofToken = told.filter((value: unknown) => Object(value).address === token)
+      expect(ofToken.length).toBeGreaterThan(0)
+      for (const amount of ofToken) expect(amount).toMatchObject({ decimals: null })
+    }
+    const { asset } = await get(`/feed/${api.chainId}/assets/${oldCoin}`, '/feed/{chainId}/assets/{address}')
+    expect(asset).toMatchObject({ symbol: 'OLD', decimals: null, totalSupply: null })
+    const { meta } = await get(`/v1/tokens/${oldCoin}/holders?include=token`, '/v1/tokens/{token}/holders')
+    expect(meta.token).toMatchObject({ symbol: 'OLD', decimals: null })
+    expect((await get('/v1/tokenlist', '/v1/tokenlist')).tokens).toEqual([])
   })
 
   test('are found by symbol, in any case, where the operator lists them', async () => {
@@ -265,7 +291,7 @@ onceDescribe('ERC-20 tokens on a Tempo chain', () => {
     const found = await api.get(`/v1/tokens/${oldCoin}?include=holderCount,createdAt,totalSupply`)
     expect([found.status, found.body]).toMatchObject([
       200,
-      { address: oldCoin, name: 'Old Coin', symbol: 'OLD', decimals: 0, holderCount: holders.length },
+      { address: oldCoin, name: 'Old Coin', symbol: 'OLD', decimals: null, holderCount: holders.length },
     ])
     const past = await api.get(`/v1/tokens/${oldCoin}?atBlock=${lastBlock}&include=holderCount`)
     expect(past.body.holderCount).toBe(holders.length)

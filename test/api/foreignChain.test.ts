@@ -222,6 +222,7 @@ describe.each(chains)('%s %i, as its logs and calls say', (_chain, height) => {
       sourceToken: {
         address,
         amount: `${args.amount}`,
+        decimals: null,
         ...(address === names.weth && {
           name: 'WETH',
           symbol: 'WETH',
@@ -264,7 +265,7 @@ describe.each(chains)('%s %i, as its logs and calls say', (_chain, height) => {
     }
     for (const tx of oracle.transactions) {
       const { body } = await api.get(`/v1/transactions/${tx.hash}/activities`)
-      expect(body.data.map(nameless)).toEqual(oracle.activitiesOf(tx, tx.from))
+      expect(body.data.map(nameless)).toEqual(oracle.activitiesOf(tx, tx.from).map(nameless))
     }
     const accounts = new Set([
       commonest(receipts.map((receipt) => receipt['from'])),
@@ -272,7 +273,7 @@ describe.each(chains)('%s %i, as its logs and calls say', (_chain, height) => {
     ])
     for (const account of accounts) {
       const rows = await walk(api, `/v1/addresses/${account}/activities?limit=50`)
-      expect(rows.map(nameless)).toEqual(oracle.feedOf(account))
+      expect(rows.map(nameless)).toEqual(oracle.feedOf(account).map(nameless))
     }
   })
 })

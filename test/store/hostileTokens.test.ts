@@ -1,5 +1,5 @@
-// Goal: what anybody writes with a token of their own stops no projection and bounds what each
-// event costs.
+// Goal: what anybody writes with a token of their own, or lets it answer, stops no projection and
+// bounds what each event costs.
 // Method: logs of thousands of admin grants and of very long texts beside the recorded chain's own,
 // in a real store.
 import {
@@ -11,7 +11,7 @@ import {
   parseAbi,
   toFunctionSelector,
 } from 'viem'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { RpcCall } from '#ingest/rpc/client/client.ts'
 import { RpcError, SourceError } from '#ingest/rpc/client/errors.ts'
 import { contractCalls } from '#ingest/rpc/contractCalls.ts'
@@ -197,11 +197,11 @@ describe('hostile tokens', () => {
 
 describe('hostile ERC-20s', () => {
   let store: ChainStore
-  beforeAll(async () => {
+  beforeEach(async () => {
     store = await openChainStore({ headFrom: 0 })
     for (const batch of recordedBatches(recording, 1).slice(0, blocks)) await store.head.append(batch)
   })
-  afterAll(() => store.close())
+  afterEach(() => store.close())
 
   test('nine names of a MiB are asked once, cut, and hold up no later token (L26)', async () => {
     const [hostile, honest] = [Array.from({ length: 9 }, (_, nth) => account(0x1000 + nth)), account(0x2000)]
@@ -218,6 +218,65 @@ describe('hostile ERC-20s', () => {
     const spent = node.sentBytes()
     await settle()
     expect(node.sentBytes()).toBe(spent)
+  })
+
+  test('decimals that no uint8 holds are unknown, and hold up no other token', async () => {
+    const word = (value: bigint): Hex => numberToHex(value, { size: 32 })
+    const asked: readonly (readonly [Hex, number | null])[] = [
+      [word(2n ** 32n), null],
+      [word(2n ** 31n), null],
+      [word(2n ** 53n + 1n), null],
+      [word(2n ** 256n - 1n), null],
+      [word(150_000_000n), null],
+      [word(256n), null],
+      ['0x', null],
+      ['0x06', null],
+      [word(255n), 255],
+      [word(78n), 78],
+      [`${word(18n)}${'ff'.repeat(32)}`, 18],
+      [word(0n), 0],
+    ]
+    const moved = asked.map((_, nth) => account(0x3000 + nth))
+    await transfer(store, moved)
+    const decimals = toFunctionSelector('decimals()')
+    const node = {
+      callAll: async (calls: readonly RpcCall[]) =>
+        calls.map(({ params: [call] }): Hex | null => {
+          const { to, data } = Object(call)
+          if (data !== decimals) return encodeAbiParameters([{ type: 'string' }], ['T'])
+          return asked[moved.indexOf(to)]?.[0] ?? null
+        }),
+    }
+    const { settle, driver } = followersOf(store, { kind: 'evm', callContracts: contractCalls(node) })
+    await settle()
+    expect(driver.status.find(({ name }) => name === 'erc20_metadata')).toMatchObject({
+      ...{ state: 'following', problem: null },
+    })
+    const told = await rowsOf(
+      store,
+      `SELECT name, decimals FROM $schema.erc20_metadata
+       WHERE token BETWEEN '\\x${moved[0]?.slice(2)}' AND '\\x${moved.at(-1)?.slice(2)}' ORDER BY token`,
+    )
+    expect(told).toEqual(asked.map(([, expected]) => ({ name: 'T', decimals: expected })))
+  })
+
+  test('a token that Postgres refuses is left out and told, and the others are stored', async () => {
+    const [refused, good] = [account(0x4000), account(0x4001)]
+    await transfer(store, [refused, good])
+    await store.postgres.pool.query(
+      `ALTER TABLE ${store.schema}.erc20_metadata ADD CHECK (1 / (name <> 'Refused')::int = 1)`,
+    )
+    const node = nodeOf((to) => (to === refused ? 'Refused' : 'Good'))
+    const { settle, followers } = followersOf(store, { kind: 'evm', callContracts: contractCalls(node) })
+    await settle()
+    const told = await rowsOf(
+      store,
+      `SELECT token, name FROM $schema.erc20_metadata WHERE token IN ('\\x${refused.slice(2)}', '\\x${good.slice(2)}')`,
+    )
+    expect(told).toEqual([{ token: Buffer.from(good.slice(2), 'hex'), name: 'Good' }])
+    const follower = followers.find(({ name }) => name === 'erc20_metadata')
+    const found = await follower?.inspect?.(store.postgres.pool, store.schema)
+    expect(found?.differs).toMatch(new RegExp(`^1 stand still: ${refused} from block ${block} on `))
   })
 })
 

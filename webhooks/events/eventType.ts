@@ -94,7 +94,7 @@ export interface Needs {
 /** What was read beside the rows. */
 export interface Facts {
   readonly chain: PieceChain
-  readonly tokens: ReadonlyMap<string, { readonly symbol: string; readonly decimals: number }>
+  readonly tokens: ReadonlyMap<string, { readonly symbol: string; readonly decimals: number | null }>
   /** By block and index, as `transactionKey` writes it. */
   readonly transactions: ReadonlyMap<string, TransactionDetail>
 }

@@ -9,7 +9,7 @@ import { type FoundEvent, type FoundEvents, receiversOf, sum, takenUpTo } from '
 export type ReadTokens = (
   tokens: readonly string[],
   signal: AbortSignal,
-) => Promise<ReadonlyMap<string, { readonly symbol: string; readonly decimals: number }>>
+) => Promise<ReadonlyMap<string, { readonly symbol: string; readonly decimals: number | null }>>
 
 /** What is stored of a piece: of its blocks as many as are good to commit together. */
 export interface PieceMessages {

@@ -2,12 +2,14 @@
  * Tokens as aggregators read them: GET /feed/{chainId}/assets/{address}, and what pairs show of
  * theirs.
  */
-import { formatUnits, getAddress, parseAbi } from 'viem/utils'
+import { getAddress, parseAbi } from 'viem/utils'
 import { endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
 import { partyOf } from '#http/request/access.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
+import { formattedAmount } from '#present/formattedAmount.ts'
+import { decimalsSchema } from '#present/token.ts'
 import type { Address } from '#primitives.ts'
 import { findTokens, type TokenRow } from '#store/read/tokens.ts'
 import { readsOf } from '../../services.ts'
@@ -23,16 +25,18 @@ export const checksummed = s.text({
 })
 
 /** Without exponent, as many decimals as the token has. */
-export const scaled = s.text({
-  pattern: '^[0-9]+(\\.[0-9]+)?$',
-  description: "Decimal number in the token's unit.",
-  examples: ['1.5'],
-})
+export const scaled = s.nullable(
+  s.text({
+    pattern: '^[0-9]+(\\.[0-9]+)?$',
+    description: "Decimal number in the token's unit; null where its decimals are not known.",
+    examples: ['1.5'],
+  }),
+)
 
 const assetFields = {
   name: s.text(),
   symbol: s.text(),
-  decimals: s.integer({ minimum: 0, maximum: 255 }),
+  decimals: decimalsSchema,
   totalSupply: scaled,
 }
 
@@ -58,7 +62,7 @@ export function presentFeedToken({ token, name, symbol, decimals, supply }: Feed
     name: name.trim() === '' ? address : name,
     symbol: symbol.trim() === '' ? address : symbol,
     decimals,
-    totalSupply: formatUnits(supply < 0n ? 0n : supply, decimals),
+    totalSupply: formattedAmount(supply < 0n ? 0n : supply, decimals),
   }
 }
 

@@ -1,10 +1,11 @@
 /** GET /feed/{chainId}/pairs and /feed/{chainId}/pairs/{pairId}. */
-import { formatUnits, getAddress } from 'viem/utils'
+import { getAddress } from 'viem/utils'
 import { endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
 import { partyOf } from '#http/request/access.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
+import { formattedAmount } from '#present/formattedAmount.ts'
 import type { PairRow } from '#store/read/exchange/exchangeChain.ts'
 import { findFeedPair, listFeedPairs } from '#store/read/exchange/feed.ts'
 import type { ExchangeServices } from '../exchange/services.ts'
@@ -50,8 +51,8 @@ function presentFeedPair({ row, base, quote }: ShownPair): s.Static<typeof feedP
     asset1Id: getAddress(row.quote),
     token0: presentFeedToken(base),
     token1: presentFeedToken(quote),
-    reserve0: formatUnits(row.reserve0, base.decimals),
-    reserve1: formatUnits(row.reserve1, quote.decimals),
+    reserve0: formattedAmount(row.reserve0, base.decimals),
+    reserve1: formattedAmount(row.reserve1, quote.decimals),
     createdAtBlockNumber: row.blockNumber,
     createdAtBlockTimestamp: row.timestampSeconds,
     createdAtTxnId: row.txHash,

@@ -72,11 +72,11 @@ const SYMBOL_CHARACTERS_MAX = 20
 const outsideName = /[^ \w.'+\-%/À-ÖØ-öø-ÿ:]/g
 const outsideSymbol = /[^a-zA-Z0-9+\-%/$.]/g
 
-/** Null for a token that has no symbol the schema allows. */
+/** Null for a token that has no symbol the schema allows, or whose decimals are not known. */
 function entryOf(chainId: number, token: Token): s.Static<typeof tokenlistSchema>['tokens'][number] | null {
   const { name, symbol, decimals, logoUri } = nameOf(token)
   const shortSymbol = symbol.replaceAll(outsideSymbol, '').slice(0, SYMBOL_CHARACTERS_MAX)
-  if (shortSymbol === '') return null
+  if (shortSymbol === '' || decimals === null) return null
   const shortName = name.replaceAll(outsideName, '').slice(0, NAME_CHARACTERS_MAX)
   return {
     chainId,

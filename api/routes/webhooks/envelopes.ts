@@ -2,6 +2,7 @@
 import type { OutgoingPost } from '#http/document/openapi.ts'
 import * as s from '#http/schema.ts'
 import { headerGasUsed } from '#present/block.ts'
+import { decimalsSchema } from '#present/token.ts'
 import { transactionSchema } from '#present/transaction.ts'
 import { context } from './shapes.ts'
 
@@ -43,7 +44,7 @@ const tokenTransfer = s.object({
   blockNumber: s.count,
   timestamp: s.timestamp,
   transactionHash: s.hash,
-  token: s.optional(s.object({ symbol: s.text(), decimals: s.count })),
+  token: s.optional(s.object({ symbol: s.text(), decimals: decimalsSchema })),
 })
 
 const logEmitted = s.object({

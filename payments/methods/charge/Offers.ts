@@ -2,6 +2,7 @@
 import { createClient, type Transport } from 'viem'
 import { getChainId, readContract } from 'viem/actions'
 import { messageOf } from '#errors.ts'
+import { decimalsOf } from '#primitives.ts'
 import type { Checked } from '../recheck.ts'
 import type { Currency } from './TempoCharges.ts'
 
@@ -47,8 +48,7 @@ export class Offers implements Checked {
     const found = await Promise.all(
       currencies.map(async (address) => {
         const asked = { address, abi: decimalsAbi, functionName: 'decimals' } as const
-        const decimals = await readContract(client, asked).catch(() => null)
-        return { address, decimals }
+        return { address, decimals: decimalsOf(await readContract(client, asked).catch(() => null)) }
       }),
     )
     this.#current = found.flatMap(({ address, decimals }) => (decimals === null ? [] : { address, decimals }))

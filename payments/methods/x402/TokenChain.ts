@@ -10,6 +10,7 @@ import {
   type Transport,
 } from 'viem'
 import { getBlock, getChainId, getLogs, getTransactionReceipt, readContract } from 'viem/actions'
+import { decimalsOf } from '#primitives.ts'
 import { GRACE_SECONDS } from '../../chain/lookFor.ts'
 
 const abi = parseAbi([
@@ -80,7 +81,7 @@ export class TokenChain {
     const told = await getChainId(this.#client)
     if (told !== chainId) throw new Error(`its node serves chain ${told}`)
     const of = { address: asset, abi } as const
-    const [decimals, name, version, separator] = await Promise.all([
+    const [digits, name, version, separator] = await Promise.all([
       readContract(this.#client, { ...of, functionName: 'decimals' }),
       readContract(this.#client, { ...of, functionName: 'name' }),
       readContract(this.#client, { ...of, functionName: 'version' }),
@@ -88,6 +89,8 @@ export class TokenChain {
     ]).catch((cause: unknown) => {
       throw new Error(`${asset} is no token with EIP-3009`, { cause })
     })
+    const decimals = decimalsOf(digits)
+    if (decimals === null) throw new Error(`${asset} has decimals that no uint8 holds`)
     const domain = { name, version, chainId: BigInt(chainId), verifyingContract: asset }
     if (domainSeparator({ domain }) !== separator)
       throw new Error(`${asset} signs by another domain than its name and version`)

@@ -4,14 +4,15 @@
  * Tempo, events tell those of standard tokens.
  */
 import type { AbiFunction } from 'viem'
-import { parseAbi } from 'viem/utils'
+import { concatHex, numberToHex, parseAbi } from 'viem/utils'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
-import { type Address, address, type Hex } from '#primitives.ts'
+import { type Address, address, decimalsOf, type Hex } from '#primitives.ts'
 import { isTip20 } from '#transform/addresses.ts'
 import type { ChainKind } from '#transform/profile.ts'
-import { quoteIdentifier, toBytes, toHex } from '../../sql.ts'
+import { quoteIdentifier, relationOf, toBytes, toHex } from '../../sql.ts'
 import { decodeAnswer, readAnswers } from '../askContracts.ts'
 import type { BlockFollower, Completion, FollowerContext, FollowerTransaction } from '../follower.ts'
+import { describeStopped, type LoneRow, stoppedTable, storeOrLeaveOut } from '../stoppedEntities.ts'
 import { shortText } from './tokenTexts.ts'
 
 /** Tokens asked about at once: three requests of a hundred calls. */
@@ -22,34 +23,45 @@ const TOKENS_AT_ONCE = 100
  */
 const GAS_MAX: Hex = '0x4c4b40'
 
-const [nameOf, symbolOf, decimalsOf] = parseAbi([
+const [nameFunction, symbolFunction, decimalsFunction] = parseAbi([
   'function name() view returns (string)',
   'function symbol() view returns (string)',
-  'function decimals() view returns (uint8)',
+  // A uint8, read as what a contract can answer.
+  'function decimals() view returns (uint256)',
 ])
-const functions = [nameOf, symbolOf, decimalsOf] as const
+const functions = [nameFunction, symbolFunction, decimalsFunction] as const
 
 /** No sensible token says more; the rest is cut. */
 const TEXT_CHARACTERS_MAX = 256
+/**
+ * More than its characters can have as UTF-8. To decode a name of 1.5 MB, as long as `GAS_MAX` lets
+ * it be, takes 20 ms, and a hundred tokens may have such names.
+ */
+const TEXT_BYTES_MAX = 4 * TEXT_CHARACTERS_MAX + 32
+/** Where a text begins and how long it is, a word each. */
+const HEAD_BYTES = 64
 
 /** What a token says of itself. */
-interface Metadata {
-  readonly token: Address
+interface Metadata extends LoneRow {
+  readonly entity: Address
   readonly name: string | null
   readonly symbol: string | null
   readonly decimals: number | null
 }
 
+const FOLLOWER = 'erc20_metadata'
+
 export function erc20MetadataFollower(kind: ChainKind, call: CallContracts): BlockFollower {
   return {
-    name: 'erc20_metadata',
+    name: FOLLOWER,
     version: 1,
     needs: ['balances'],
     begins: 'early',
     prepare: async () => async () => {},
     complete: (context) => readMetadata(kind, call, context),
     clear: async ({ client, schema }) => {
-      await client.query(`TRUNCATE ${quoteIdentifier(schema)}.erc20_metadata`)
+      const tables = [FOLLOWER, stoppedTable(FOLLOWER)].map((table) => relationOf(schema, table))
+      await client.query(`TRUNCATE ${tables.join(', ')}`)
       await client.query(
         `UPDATE ${quoteIdentifier(schema)}.token_totals SET metadata_asked = false WHERE metadata_asked`,
       )
@@ -57,6 +69,9 @@ export function erc20MetadataFollower(kind: ChainKind, call: CallContracts): Blo
     // Blocks tell only that there is a token; what it says of itself does not depend on them.
     apply: async (_transaction, { to }) => to,
     revert: async () => {},
+    inspect: async (client, schema) => ({
+      ...{ strays: 0, differs: await describeStopped(client, schema, FOLLOWER) },
+    }),
   }
 }
 
@@ -66,23 +81,26 @@ async function readMetadata(
   call: CallContracts,
   { postgres, schema, signal }: FollowerContext,
 ): Promise<Completion | null> {
-  const found = await postgres.pool.query<{ token: Buffer }>(
-    `SELECT token FROM ${quoteIdentifier(schema)}.token_totals WHERE NOT metadata_asked
+  const found = await postgres.pool.query<{ token: Buffer; first_block: number | null }>(
+    `SELECT token, first_block FROM ${quoteIdentifier(schema)}.token_totals WHERE NOT metadata_asked
      ORDER BY first_block, first_log_idx, token LIMIT $1`,
     [TOKENS_AT_ONCE],
   )
-  const unasked = found.rows.map(({ token }) => address(toHex(token)))
+  const unasked = found.rows.map((row) => ({
+    entity: address(toHex(row.token)),
+    block: row.first_block ?? 0,
+  }))
   if (unasked.length === 0) return null
-  const tokens = kind === 'tempo' ? unasked.filter((token) => !isTip20(token)) : unasked
-  const questions = tokens.flatMap((to) => functions.map((ask) => ({ to, ask, gas: GAS_MAX })))
+  const tokens = kind === 'tempo' ? unasked.filter(({ entity }) => !isTip20(entity)) : unasked
+  const questions = tokens.flatMap(({ entity: to }) => functions.map((ask) => ({ to, ask, gas: GAS_MAX })))
   const answers = await readAnswers(call, questions, 'latest', signal)
   const told = tokens.map((token, index): Metadata => {
     const [name = null, symbol = null, decimals = null] = answers.slice(index * functions.length)
     return {
-      token,
-      name: readText(nameOf, name),
-      symbol: readText(symbolOf, symbol),
-      decimals: readNumber(decimalsOf, decimals),
+      ...token,
+      name: readText(nameFunction, name),
+      symbol: readText(symbolFunction, symbol),
+      decimals: decimalsOf(decodeAnswer(decimalsFunction, decimals)),
     }
   })
   return { store: (transaction) => store(transaction, told, unasked), last: false }
@@ -92,30 +110,43 @@ async function readMetadata(
 async function store(
   { client, schema }: FollowerTransaction,
   told: readonly Metadata[],
-  settled: readonly Address[],
+  settled: readonly LoneRow[],
 ): Promise<void> {
-  await client.query(
-    `INSERT INTO ${quoteIdentifier(schema)}.erc20_metadata (token, name, symbol, decimals)
-     SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[], $4::integer[])
-     ON CONFLICT (token) DO UPDATE SET name = excluded.name, symbol = excluded.symbol, decimals = excluded.decimals`,
-    [
-      told.map(({ token }) => toBytes(token)),
-      told.map(({ name }) => name),
-      told.map(({ symbol }) => symbol),
-      told.map(({ decimals }) => decimals),
-    ],
-  )
+  await storeOrLeaveOut({ client, schema, follower: FOLLOWER }, told, async (rows) => {
+    await client.query(
+      `INSERT INTO ${relationOf(schema, FOLLOWER)} (token, name, symbol, decimals)
+       SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[], $4::integer[])
+       ON CONFLICT (token) DO UPDATE SET name = excluded.name, symbol = excluded.symbol, decimals = excluded.decimals`,
+      [
+        rows.map(({ entity }) => toBytes(entity)),
+        rows.map(({ name }) => name),
+        rows.map(({ symbol }) => symbol),
+        rows.map(({ decimals }) => decimals),
+      ],
+    )
+  })
   await client.query(
     `UPDATE ${quoteIdentifier(schema)}.token_totals SET metadata_asked = true WHERE token = ANY ($1)`,
-    [settled.map(toBytes)],
+    [settled.map(({ entity }) => toBytes(entity))],
   )
 }
 
 /** Null where the answer is no text. */
 function readText(ask: AbiFunction, answer: Hex | null): string | null {
-  const told = decodeAnswer(ask, answer)
+  const told = decodeAnswer(ask, answer && withoutRest(answer))
   const text = typeof told === 'string' ? told : readShortText(answer)
   return text === null ? null : shortText(text, TEXT_CHARACTERS_MAX)
+}
+
+/** The answer with as much of its text as may be kept; none where a long one is no text. */
+function withoutRest(answer: Hex): Hex {
+  const bytes = (answer.length - '0x'.length) / 2
+  if (bytes <= HEAD_BYTES + TEXT_BYTES_MAX) return answer
+  const [start, length] = [0, 32].map((at) => BigInt(`0x${answer.slice(2 + 2 * at, 2 + 2 * (at + 32))}`))
+  if (start !== 32n || length === undefined || length > bytes - HEAD_BYTES) return '0x'
+  const kept = length < TEXT_BYTES_MAX ? Number(length) : TEXT_BYTES_MAX
+  const text = answer.slice(2 + 2 * HEAD_BYTES, 2 + 2 * (HEAD_BYTES + kept))
+  return concatHex([numberToHex(32, { size: 32 }), numberToHex(kept, { size: 32 }), `0x${text}`])
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -130,10 +161,4 @@ function readShortText(answer: Hex | null): string | null {
     // Bytes that are no text.
     return null
   }
-}
-
-/** uint8 comes as a number. */
-function readNumber(ask: AbiFunction, answer: Hex | null): number | null {
-  const told = decodeAnswer(ask, answer)
-  return typeof told === 'number' ? told : null
 }

@@ -241,6 +241,7 @@ function amountOf(address: string, amount: bigint) {
     address,
     amount: `${amount}`,
     verified: false,
+    decimals: null,
     ...(address === namedToken && { ...name, logoUri }),
   }
 }

@@ -19,7 +19,12 @@ export interface TransferRow {
   readonly timestamp: string
   readonly sender: string
   readonly recipient: string
-  readonly sourceToken: { readonly address: string; readonly amount: string; readonly logoUri?: string }
+  readonly sourceToken: {
+    readonly address: string
+    readonly amount: string
+    readonly decimals?: number | null
+    readonly logoUri?: string
+  }
   readonly [field: string]: unknown
 }
 
@@ -27,7 +32,10 @@ export interface TransferRow {
 export function recordedTransfers(recording: string): readonly TransferRow[] {
   return readRecording(recording).flatMap(({ block, receipts }) =>
     (receipts as RpcObject[]).flatMap((receipt) =>
-      transferRows(receipt, Number((block as RpcObject)['timestamp'])),
+      transferRows(receipt, Number((block as RpcObject)['timestamp'])).map((row) => ({
+        ...row,
+        sourceToken: { decimals: null, ...row.sourceToken },
+      })),
     ),
   )
 }
