@@ -36,7 +36,7 @@ export const readReadyEndpoint = rawEndpoint({
   path: '/ready',
   summary: 'Whether the data is there: both stores hold what the chain had when the program started.',
   description:
-    '200 `{ready: true}` or 503 `{ready: false, reason}`. With `minBlock` it asks for that block alone, and waits up to 50 s for it.',
+    '200 `{ready: true}` or 503 `{ready: false, reason}`, also while a chain stands until a person acts. With `minBlock` it asks for that block alone, and waits up to 50 s for it.',
   tag: 'System',
   access: open,
   filters: {

@@ -1,6 +1,6 @@
 /** What the program knows of itself, for /status, /ready and the terminal view. */
 
-import type { ChainStatus, ReadyScope, StatusReport, StatusSource } from '#api/routes/service/status.ts'
+import type { ChainStatus, StatusReport, StatusSource } from '#api/routes/service/status.ts'
 import { isoSeconds } from '#http/schema.ts'
 import { newestSegment } from '#ingest/range.ts'
 import program from '#package.json' with { type: 'json' }
@@ -13,6 +13,7 @@ import type { Postgres } from '#store/postgres.ts'
 import type { Chain } from '../../chain/chain.ts'
 import type { AlarmWatch } from '../alarms/AlarmWatch.ts'
 import type { WebhookWatch } from '../webhooks/WebhookWatch.ts'
+import { readinessOf } from './readiness.ts'
 
 export interface StatusOptions {
   readonly chains: readonly Chain[]
@@ -36,14 +37,14 @@ export function createStatusSource(options: StatusOptions): StatusSource {
     count: (schema) => countProofs(options.postgres, schema),
   })
   return {
-    ready: async (scope) => readyOf(chains, scope),
+    ready: async (scope) => readinessOf(chains, scope),
     waitForBlock: async (block, chainId, signal) => {
       const asked = chains.filter((chain) => chainId === undefined || chain.state.chainId === chainId)
       await Promise.all(asked.map((chain) => chain.state.waitForBlock(block, runtime.clock, signal)))
     },
     status: async (): Promise<StatusReport> => ({
       version: program.version,
-      ready: readyOf(chains, 'all').ready,
+      ready: readinessOf(chains, 'all').ready,
       startedAt,
       ...alarmReport(alarms),
       chains: await Promise.all(
@@ -77,13 +78,6 @@ function alarmReport(watch: StatusOptions['alarms']): Pick<StatusReport, 'degrad
     since: isoSeconds(Math.floor(sinceMs / 1_000)),
   }))
   return { degraded: alarms.length > 0, alarms }
-}
-
-function readyOf(chains: readonly Chain[], scope: ReadyScope): { ready: boolean; reason?: string } {
-  const behind = chains.filter((chain) => !chain.caughtUp(scope)).map((chain) => chain.state.chainId)
-  return behind.length === 0
-    ? { ready: true }
-    : { ready: false, reason: `chain ${behind.join(', ')} has not caught up with the head at start yet` }
 }
 
 function statusOf(
