@@ -9,10 +9,8 @@ import type { Relay } from '#ingest/relay/relay.ts'
 import { SourceError } from '#ingest/rpc/client/errors.ts'
 import { Identities, isSameChain, type ToldIdentity } from '#ingest/rpc/endpoints/identities.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
-import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
-import { type DevChain, startDevChain } from '#local/devchain/node.ts'
-import { runTraffic } from '#local/devchain/trafficThread.ts'
-import type { Hash, Hex } from '#primitives.ts'
+import type { DevChain } from '#local/devchain/node.ts'
+import type { Hash } from '#primitives.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import {
   assertSameGenesis,
@@ -26,6 +24,7 @@ import type { ChainKind } from '#transform/profile.ts'
 import { kindOf } from './chain/chainKind.ts'
 import { rulesOf } from './chain/chainRules.ts'
 import type { Config } from './config.ts'
+import { findLoss, openDevChain } from './devChains.ts'
 import type { ChainConfig } from './settings/chainFields.ts'
 
 /** A chain the settings name, reachable. */
@@ -74,13 +73,34 @@ export async function findChains(
   return chains
 }
 
+/**
+ * The same chain; one that begins anew where the dev chain came back without a block that was final
+ * here.
+ */
+export async function renewWhereLost(
+  found: FoundChain,
+  postgres: Postgres,
+  dataDir: string,
+  runtime: Runtime,
+  log: Logger,
+): Promise<FoundChain> {
+  const { config, devChain, identities } = found
+  const lost = devChain && (await findLoss(devChain, postgres))
+  if (!lost) return found
+  await identities.close()
+  return findChain(config, dataDir, runtime, log, lost)
+}
+
+/** @param anew why a dev chain is given up for a new one */
 async function findChain(
   config: ChainConfig,
   dataDir: string,
   runtime: Runtime,
   log: Logger,
+  anew?: string,
 ): Promise<FoundChain> {
-  const devChain = config.rpcUrls.length === 0 ? await openDevChain(config, dataDir, runtime, log) : null
+  const isDev = config.rpcUrls.length === 0
+  const devChain = isDev ? await openDevChain(config.chainId, dataDir, { ...runtime, log }, anew) : null
   const urls = devChain ? [devChain.rpcUrl] : config.rpcUrls
   const identities = new Identities(urls, runtime.clock)
   const told = await identities.told(SILENT_MS).catch(async (cause: unknown) => {
@@ -172,22 +192,6 @@ const disagreement = (first: ToldIdentity, second: ToldIdentity): string =>
 const settingOf = ({ chainId }: ChainConfig): string =>
   chainId === null ? 'RPC_URL' : `CONFIG, rpcUrls of chain ${chainId}`
 
-async function openDevChain(
-  config: ChainConfig,
-  dataDir: string,
-  runtime: Runtime,
-  log: Logger,
-): Promise<DevChain> {
-  const { clock } = runtime
-  const devChain = await startDevChain({ dataDir, chainId: config.chainId ?? DEV_CHAIN_ID, log, clock })
-  log.warn({ chainId: devChain.chainId }, describeDevChain(devChain))
-  return devChain
-}
-
-/** What nobody may take for a network, in one line. */
-export const describeDevChain = ({ chainId }: Pick<DevChain, 'chainId'>): string =>
-  `chain ${chainId} is a local dev chain, made up by this program because RPC_URL is not set: no network has its blocks`
-
 /** What makes the chain this chain and no other: its genesis, and how its headers hash. */
 export async function identifyChain(
   chain: ReachableChain,
@@ -241,23 +245,3 @@ function startOf(chain: ReachableChain, known: ChainIdentity | null): number {
 
 const startSettingOf = ({ config, chainId }: ReachableChain): string =>
   config.chainId === null ? 'START_BLOCK' : `CONFIG, startBlock of chain ${chainId}`
-
-/**
- * Traffic on the dev chains, so that there is something to see, and money for accounts of the
- * operator (`gifts`). Resolves when it has ended, after
- * the signal.
- */
-export async function runTrafficOn(
-  chains: readonly ReachableChain[],
-  gifts: readonly Hex[],
-  { clock }: Runtime,
-  log: Logger,
-  signal: AbortSignal,
-): Promise<void> {
-  const devChains = chains.flatMap(({ devChain }) => devChain ?? [])
-  await Promise.all(
-    devChains.map(({ rpcUrl, chainId, generation: seed }) =>
-      runTraffic({ rpcUrl, chainId, seed, gifts }, log, clock, signal),
-    ),
-  )
-}

@@ -9,19 +9,26 @@ import { postgresLeases } from '#rows/leases.ts'
 import type { LeaseHolder } from '#runtime/lease.ts'
 import type { Clock, Runtime } from '#runtime/runtime.ts'
 import { adoptClickHouse } from '#store/clickhouse/adopt.ts'
-import { type ChainIdentity, readChainIdentity } from '#store/ledger/ledger.ts'
 import { CommitNotices } from '#store/ledger/notices.ts'
 import { assertProjectionsCurrent } from '#store/ledger/projectionVersions.ts'
-import { dropChain } from '#store/maintain/dropChain.ts'
 import { ChainWrittenError, migrateApp, migrateChain, migrateClickHouse } from '#store/maintain/migrate.ts'
 import type { Postgres } from '#store/postgres.ts'
 import { schemaOf } from '#store/sql.ts'
 import type { Logger } from '#telemetry.ts'
 import { Chain } from './chain/chain.ts'
 import { describeAlone, describeRules } from './chain/chainRules.ts'
+import { dropLostGeneration } from './chain/lostGeneration.ts'
 import { assertNotOldDevChain, describeOld, findOldDevChains } from './chain/oldDevChains.ts'
-import { describeDevChain, findChains, identifyChain, type ReachableChain, reachChain } from './chains.ts'
+import {
+  type FoundChain,
+  findChains,
+  identifyChain,
+  type ReachableChain,
+  reachChain,
+  renewWhereLost,
+} from './chains.ts'
 import type { Config } from './config.ts'
+import { describeDevChain } from './devChains.ts'
 import { type Engines, startEngines } from './engines.ts'
 import { holdDataDir } from './heldDataDir.ts'
 import { leaseHolder } from './process/leaseHolder.ts'
@@ -62,10 +69,7 @@ export async function openProgram(
     const dataDir = await holdDataDir(config.dataDir, runtime.clock)
     opened.push(() => dataDir.release())
     const found = await findChains(config, dataDir.path, runtime, log)
-    for (const { devChain, identities } of found) {
-      if (devChain) opened.push(() => devChain.stop())
-      opened.push(() => identities.close())
-    }
+    opened.push(...found.flatMap(endsOf))
     assertNotInterrupted(stop)
     const chainIds = [...new Set(found.flatMap(({ told }) => told.map(({ chainId }) => chainId)))]
     const engines = await startEngines(config, dataDir, chainIds, runtime, log)
@@ -78,7 +82,9 @@ export async function openProgram(
     const chains: Chain[] = []
     const reachable: ReachableChain[] = []
     for (const one of found) {
-      const chain = await reachChain(one, engines.postgres, runtime, log)
+      const renewed = await renewWhereLost(one, engines.postgres, dataDir.path, runtime, log)
+      if (renewed !== one) opened.push(...endsOf(renewed))
+      const chain = await reachChain(renewed, engines.postgres, runtime, log)
       assertNotOldDevChain(oldDevChains, chain)
       reachable.push(chain)
     }
@@ -95,6 +101,12 @@ export async function openProgram(
     throw error
   }
 }
+
+/** What ends a chain that was found; a dev chain last. */
+const endsOf = ({ devChain, identities }: FoundChain): (() => Promise<void>)[] => [
+  ...(devChain ? [() => devChain.stop()] : []),
+  () => identities.close(),
+]
 
 const notesOf = (reachable: readonly ReachableChain[], oldDevChains: ReadonlySet<number>): string[] => [
   ...reachable.flatMap(({ devChain }) => (devChain ? describeDevChain(devChain) : [])),
@@ -183,20 +195,4 @@ async function migrateWhenFree(
     const conflict = error instanceof ChainWrittenError ? holder.conflictWith(error.holder) : null
     throw conflict ?? error
   }
-}
-
-/**
- * A dev chain that was lost starts over with another genesis; what is held of the old one describes
- * nothing. Never done for a chain given by RPC_URL: there another genesis is an error.
- */
-async function dropLostGeneration(reachable: ReachableChain, engines: Engines, log: Logger): Promise<void> {
-  const { chainId, genesisHash } = reachable
-  const known: ChainIdentity | null = await readChainIdentity(engines.postgres, chainId)
-  if (!known || known.genesisHash === genesisHash) return
-  log.warn(
-    { chainId, held: known.genesisHash, now: genesisHash },
-    'the dev chain began anew: dropping the old one’s data',
-  )
-  await dropChain(engines.postgres, engines.clickhouse, chainId)
-  await migrateChain(engines.postgres, chainId, { leases: postgresLeases(engines.postgres) })
 }

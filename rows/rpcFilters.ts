@@ -211,6 +211,11 @@ export async function deleteFilter(
   return row ? filterOf(row) : null
 }
 
+/** All of a chain: what they were told of is gone. */
+export async function deleteFilters(app: AppDatabase, chainId: number): Promise<void> {
+  await app.deleteFrom('app.rpc_filters').where('chain_id', '=', chainId).execute()
+}
+
 const owned = (app: AppDatabase, { chainId, caller }: FilterOwner, id: string) =>
   app
     .selectFrom('app.rpc_filters')

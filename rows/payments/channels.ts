@@ -199,6 +199,16 @@ export async function takeToLookAt(
   return rows.map((row) => ({ ...channelOf(row), idleMs: row.idle_ms }))
 }
 
+/** All of a chain that is gone with what they held: nothing of them can be paid out any more. */
+export async function closeChannels(app: AppDatabase, chainId: number): Promise<void> {
+  await app
+    .updateTable('app.channels')
+    .set({ is_closed: true, deposit: 0n })
+    .where('chain_id', '=', chainId)
+    .where('is_closed', '=', false)
+    .execute()
+}
+
 const columns = [
   'id',
   'chain_id',

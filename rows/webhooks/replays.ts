@@ -239,29 +239,42 @@ export async function readFailed(
 }
 
 /** Ends a replay: what it queued and nobody has begun to send is taken back. Null when none is under way. */
-export async function endReplay(app: AppDatabase, webhookId: string): Promise<Replay | null> {
-  return app.transaction().execute(async (transaction) => {
-    const row = await transaction
-      .updateTable('app.webhook_replays')
-      .set({ status: 'ended', ended_at: databaseNow })
-      .where('webhook_id', '=', webhookId)
-      .where('status', 'in', ['matching', 'sending'])
-      .returningAll()
-      .executeTakeFirst()
-    if (!row) return null
-    await transaction
-      .deleteFrom('app.webhook_messages')
-      .where('replay', '=', row.id)
-      .where('state', '=', 'waiting')
-      .execute()
-    await transaction
-      .updateTable('app.webhook_messages')
-      .set({ state: 'withdrawn' })
-      .where('replay', '=', row.id)
-      .where('state', 'in', ['sending', 'retrying'])
-      .execute()
-    return replayOf(row)
-  })
+export const endReplay = (app: AppDatabase, webhookId: string): Promise<Replay | null> =>
+  app.transaction().execute((transaction) => endUnderWay(transaction, webhookId))
+
+/** Ends the replays of a chain that are under way, within the caller's transaction. */
+export async function endReplaysOf(transaction: AppDatabase, chainId: number): Promise<void> {
+  const replays = await transaction
+    .selectFrom('app.webhook_replays')
+    .innerJoin('app.webhooks', 'app.webhooks.id', 'webhook_id')
+    .select('webhook_id')
+    .where('chain_id', '=', chainId)
+    .where('app.webhook_replays.status', 'in', ['matching', 'sending'])
+    .execute()
+  for (const { webhook_id: webhookId } of replays) await endUnderWay(transaction, webhookId)
+}
+
+async function endUnderWay(transaction: AppDatabase, webhookId: string): Promise<Replay | null> {
+  const row = await transaction
+    .updateTable('app.webhook_replays')
+    .set({ status: 'ended', ended_at: databaseNow })
+    .where('webhook_id', '=', webhookId)
+    .where('status', 'in', ['matching', 'sending'])
+    .returningAll()
+    .executeTakeFirst()
+  if (!row) return null
+  await transaction
+    .deleteFrom('app.webhook_messages')
+    .where('replay', '=', row.id)
+    .where('state', '=', 'waiting')
+    .execute()
+  await transaction
+    .updateTable('app.webhook_messages')
+    .set({ state: 'withdrawn' })
+    .where('replay', '=', row.id)
+    .where('state', 'in', ['sending', 'retrying'])
+    .execute()
+  return replayOf(row)
 }
 
 /** Finishes a replay of which nothing is open. */

@@ -7,7 +7,7 @@ import { failure } from '#errors.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import type { LoosePart } from '#ingest/read/looseParts.ts'
 import type { HeaderRule } from '#ingest/verify/parts/header.ts'
-import type { Hash } from '#primitives.ts'
+import type { BlockRef, Hash } from '#primitives.ts'
 import type { Postgres } from '../postgres.ts'
 import { quoteIdentifier, schemaOf, toBytes } from '../sql.ts'
 import { claimChain } from './claim.ts'
@@ -60,13 +60,33 @@ export async function readChainIdentity(postgres: Postgres, chainId: number): Pr
 
 /** The genesis hash of a chain that is held; of a schema in any version, and null without one. */
 export async function readGenesis({ pool }: Postgres, chainId: number): Promise<Hash | null> {
-  const table = `${quoteIdentifier(schemaOf(chainId))}.chain`
-  const { rows } = await pool.query<{ exists: boolean }>('SELECT to_regclass($1) IS NOT NULL AS exists', [
-    table,
-  ])
-  if (!rows[0]?.exists) return null
-  const held = await pool.query<{ genesis_hash: Buffer }>(`SELECT genesis_hash FROM ${table}`)
+  const schema = quoteIdentifier(schemaOf(chainId))
+  if (!(await haveTables(pool, [`${schema}.chain`]))) return null
+  const held = await pool.query<{ genesis_hash: Buffer }>(`SELECT genesis_hash FROM ${schema}.chain`)
   return held.rows[0] ? hashOf(held.rows[0].genesis_hash) : null
+}
+
+/** The newest block held that was final; of a schema in any version, and null without one. */
+export async function readNewestFinal(
+  { pool }: Postgres,
+  chainId: number,
+): Promise<Pick<BlockRef, 'number' | 'hash'> | null> {
+  const schema = quoteIdentifier(schemaOf(chainId))
+  if (!(await haveTables(pool, [`${schema}.blocks`, `${schema}.lanes`]))) return null
+  const { rows } = await pool.query<{ num: number; hash: Buffer }>(
+    `SELECT num, hash FROM ${schema}.blocks
+     WHERE num <= (SELECT max(finalized) FROM ${schema}.lanes) ORDER BY num DESC LIMIT 1`,
+  )
+  const [row] = rows
+  return row ? { number: row.num, hash: hashOf(row.hash) } : null
+}
+
+async function haveTables(pool: Postgres['pool'], tables: readonly string[]): Promise<boolean> {
+  const { rows } = await pool.query<{ exist: boolean }>(
+    'SELECT bool_and(to_regclass(name) IS NOT NULL) AS exist FROM unnest($1::text[]) AS name',
+    [tables],
+  )
+  return rows[0]?.exist ?? false
 }
 
 /**

@@ -117,6 +117,16 @@ describe('the dev chain', () => {
     expect(second.warnings).toEqual([expect.stringContaining('20 blocks')])
   })
 
+  test('is given up for another one where it must be, and says why', async () => {
+    const folder = await newFolder()
+    const first = await start(folder)
+    const second = await start(folder, 1337, 1000, 'block 7, which was final, is gone')
+    expect(second.chain.fresh).toBe(true)
+    expect(second.chain.generation).not.toBe(first.chain.generation)
+    expect(await isRunning({ pid: first.chain.pid, stateFile: folder })).toBe(false)
+    expect(second.warnings).toEqual([expect.stringContaining('ANEW: block 7, which was final, is gone.')])
+  })
+
   test('replaces blocks at the same heights, twenty deep', async () => {
     const folder = await newFolder()
     const first = await start(folder)
@@ -152,10 +162,10 @@ async function newFolder(): Promise<string> {
   return folder
 }
 
-async function start(dataDir: string, chainId = 1337, blocksMax = 1000) {
+async function start(dataDir: string, chainId = 1337, blocksMax = 1000, anew?: string) {
   const warnings: string[] = []
   const log: Logger = { debug() {}, info() {}, error() {}, warn: (_, text) => warnings.push(text) }
-  const chain = await startDevChain({ dataDir, chainId, blocksMax, log, clock })
+  const chain = await startDevChain({ dataDir, chainId, blocksMax, ...(anew && { anew }), log, clock })
   started.push(chain)
   return { chain, warnings, rpc: new DevRpc(chain.rpcUrl) }
 }

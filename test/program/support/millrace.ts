@@ -254,7 +254,7 @@ function readIdentity(path: string): ProcessIdentity | undefined {
 }
 
 /** The pid in a file: alone on its first line, or a field of JSON; 0 when there is none. */
-function readPid(path: string): number {
+export function readPid(path: string): number {
   try {
     const text = readFileSync(path, 'utf8')
     return text.startsWith('{') ? Number(JSON.parse(text).pid) : Number.parseInt(text, 10)
@@ -274,7 +274,8 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-function endProcess(pid: number): void {
+/** SIGKILL to what is still there. */
+export function endProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
