@@ -5,6 +5,7 @@
  */
 import type { Hex } from '#primitives.ts'
 import { DIGITS256, isAbsent } from './shape.ts'
+import { spelledQuantity } from './spelling.ts'
 
 export const feeTermNames = [
   /** OP Stack since Isthmus, where either is not zero. */
@@ -35,10 +36,12 @@ export function feeTermsOf(receipt: ToldFeeTerms): FeeTerms | null {
     const value = receipt[name]
     if (isAbsent(value)) continue
     terms ??= {}
-    terms[name] = isQuantity(value) ? value : 'unreadable'
+    terms[name] = termOf(value) ?? 'unreadable'
   }
   return terms
 }
 
-const quantityPattern = new RegExp(`^0x[0-9a-f]{1,${DIGITS256}}$`)
-const isQuantity = (value: unknown): value is Hex => typeof value === 'string' && quantityPattern.test(value)
+function termOf(value: unknown): Hex | null {
+  const quantity = spelledQuantity(value)
+  return quantity !== null && quantity.length <= 2 + DIGITS256 ? quantity : null
+}
