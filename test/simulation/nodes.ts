@@ -130,6 +130,11 @@ export class SimNode {
         const block = this.#blockAt(at, lie)
         return block ? tellLie.receipts(lie, block, this.#world, this.#kernel) : null
       }
+      case 'eth_getTransactionReceipt': {
+        const block = this.chain.findLast(({ body }) => body.transactions.some((tx) => tx['hash'] === at))
+        const told = block && tellLie.receipts(lie, block, this.#world, this.#kernel)
+        return Array.isArray(told) ? (told.find((receipt) => receipt?.transactionHash === at) ?? null) : null
+      }
       default:
         throw new Error(`the simulated node has no ${method}`)
     }
