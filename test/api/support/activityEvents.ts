@@ -151,7 +151,7 @@ function argsOf(event: AbiEvent, { topics, data }: OracleLog): Args | null {
     const { args } = decodeEventLog({ abi: [event], topics: [topic, ...rest], data, strict: true })
     const values = Object.entries(args ?? {}).map(([name, value]) => [name, lower(value)])
     const found: Args = Object.fromEntries(values)
-    return isCanonical(event, found, topics, data) ? found : null
+    return isCanonical(event, found, topics, data) ? withTexts(found) : null
   } catch {
     return null
   }
@@ -164,6 +164,16 @@ function isCanonical(event: AbiEvent, args: Args, topics: readonly Hex[], data: 
     inData.map(({ name }) => args[name ?? '']),
   )
   return encoded === data && `${encodeEventTopics({ abi: [event], args })}` === `${topics}`
+}
+
+/** No text has a NUL: from the first on, and from the first letter that is not ASCII, bytes are spelled out. */
+const withTexts = (args: Args): Args =>
+  Object.fromEntries(Object.entries(args).map(([name, value]) => [name, spelledOut(value)]))
+
+function spelledOut(value: unknown): unknown {
+  if (typeof value !== 'string' || !value.includes('\0')) return value
+  const end = [...value].findIndex((letter) => letter === '\0' || letter > '\x7f')
+  return `${value.slice(0, end)}\ufffd0x${Buffer.from(value.slice(end)).toString('hex')}`
 }
 
 /** Addresses come with a checksum. */
