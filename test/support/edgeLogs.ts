@@ -1,5 +1,5 @@
 /** Logs of any event in which its integers are each edge of the ways to hold numbers. */
-import { type AbiEvent, type AbiParameter, parseAbiItem } from 'viem'
+import { type AbiEvent, type AbiParameter, parseAbiItem, stringToHex } from 'viem'
 import { numberEdges } from '../transform/numberEdges.ts'
 import { type ArbitraryLog, encodeLog } from './arbitraryLog.ts'
 
@@ -69,7 +69,7 @@ function argumentOf(
   const [range] = rangesOf(parameter)
   if (range) return edge < range.min ? range.min : edge > range.max ? range.max : edge
   if (type === 'bool') return true
-  if (type === 'string') return 'text'
+  if (type === 'string') return stringToHex('text')
   if (type === 'address') return `0x${'5'.repeat(40)}`
   return `0x${'01'.repeat(Number(type.slice('bytes'.length)) || 1)}`
 }
