@@ -166,7 +166,7 @@ function isCanonical(event: AbiEvent, args: Args, topics: readonly Hex[], data: 
   return encoded === data && `${encodeEventTopics({ abi: [event], args })}` === `${topics}`
 }
 
-/** No text has a NUL: from the first on, and from the first letter that is not ASCII, bytes are spelled out. */
+/** Texts with NUL are their leading ASCII letters, and the bytes of the rest spelled out. */
 const withTexts = (args: Args): Args =>
   Object.fromEntries(Object.entries(args).map(([name, value]) => [name, spelledOut(value)]))
 
