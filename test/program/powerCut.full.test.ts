@@ -1,11 +1,12 @@
 // Goal: no power cut leaves the default chain standing: each start after one serves and moves again.
 // Method: the program as a user starts it. SIGKILL ends it, its dev chain and its databases at once,
 // at random moments of a start and of a run, twice before each look; and the chain comes back from a
-// state that is older than what was final.
+// state that is older than what was final. powerCut.long.test.ts cuts at ten moments, for minutes.
 import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { DEV_CHAIN_ID, devChainFiles } from '#local/devchain/devChainRecord.ts'
+import { isLong } from '../support/breadth.ts'
 import { startTestDevChain } from '../support/devchain.ts'
 import { processesOf } from '../support/processes.ts'
 import { seedOf } from '../support/seed.ts'
@@ -25,7 +26,7 @@ import {
 const dataDir = freshDataDir()
 const env = { DATA_DIR: dataDir.path }
 const { state } = devChainFiles(dataDir.path, DEV_CHAIN_ID)
-const MOMENTS = 10
+const ROUNDS = isLong ? 10 : 3
 /** A start takes less on an idle machine: half of the moments lie in it, on a busy one all. */
 const MOMENT_MS_MAX = 10_000
 let program: RunningMillrace | undefined
@@ -42,7 +43,7 @@ test('a chain that comes back without a block that was final begins anew by itse
   await program.stop()
   copyFileSync(state, `${state}.older`)
   program = await startMillrace(env)
-  await goesOn(program)
+  await isFinalBeyond(program, (await chainOf(program, DEV_CHAIN_ID)).head ?? 0)
   const before = await finalized(program)
   await cutPower()
   copyFileSync(`${state}.older`, state)
@@ -54,19 +55,24 @@ test('a chain that comes back without a block that was final begins anew by itse
 })
 
 test('after cuts at any moments, twice in a row, it serves and moves', async () => {
-  const beside = await startTestDevChain(31_337)
   const moments = momentsFrom(seedOf(1))
-  for (let round = 0; round < MOMENTS; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     await cutDuringStart(moments())
     await cutDuringStart(moments())
     program = await startMillrace(env)
     await goesOn(program)
     await cutPower()
   }
-  // It has lived for longer than the minute after which anvil writes its state unless told otherwise.
-  expect(existsSync(devChainFiles(beside.dataDir, 31_337).state)).toBe(false)
-  await beside.remove()
 })
+
+/** anvil writes its state every minute unless told otherwise. */
+if (isLong)
+  test('the state of a chain that runs on is not written', async () => {
+    const { dataDir, remove } = await startTestDevChain(31_337)
+    await new Promise((resolve) => setTimeout(resolve, 70_000))
+    expect(existsSync(devChainFiles(dataDir, 31_337).state)).toBe(false)
+    await remove()
+  })
 
 /** Ends the program that runs and all that it started, as nothing but a cut of power does. */
 async function cutPower(): Promise<void> {
@@ -93,9 +99,12 @@ async function cutDuringStart(afterMs: number): Promise<void> {
 
 /** Serves, and its final height grows. @throws where it stands for good */
 async function goesOn(running: RunningMillrace): Promise<void> {
-  const from = await finalized(running)
-  await until(async () => (await finalized(running)) > from + 3)
+  await isFinalBeyond(running, (await finalized(running)) + 3)
   await until(async () => (await get(`${running.origin}/ready`)).status === 200)
+}
+
+async function isFinalBeyond(running: RunningMillrace, height: number): Promise<void> {
+  await until(async () => (await finalized(running)) > height)
 }
 
 async function finalized(running: RunningMillrace): Promise<number> {
