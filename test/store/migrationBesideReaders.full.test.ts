@@ -63,7 +63,11 @@ async function openOlder(): Promise<OlderStore> {
     COMMENT ON COLUMN ${schema}.fee_pool_checks.differs IS 'the node had other reserves after this block: ours are not told';
     ALTER TABLE ${schema}.exchange_fills DROP COLUMN taker_quote_amount;
     DROP TABLE ${schema}.balance_load, ${schema}.balance_sums, ${schema}.bounds_to_mend;
-    ALTER TABLE ${schema}.chain DROP COLUMN ledger_id`)
+    ALTER TABLE ${schema}.chain DROP COLUMN ledger_id;
+    ALTER TABLE ${schema}.balances DROP COLUMN below_since;
+    ALTER TABLE ${schema}.erc20_metadata DROP CONSTRAINT erc20_metadata_decimals_check;
+    COMMENT ON COLUMN ${schema}.erc20_metadata.decimals IS NULL;
+    DROP TABLE ${schema}.erc20_metadata_stopped`)
   await postgres.pool.query('DELETE FROM app.migrations WHERE scope = $1 AND number > $2', [schema, OLD])
   return { ...store, rows, schemaDump }
 }
