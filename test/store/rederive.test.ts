@@ -10,6 +10,7 @@ import { openChain, readChainIdentity } from '#store/ledger/ledger.ts'
 import { ProjectionOutdatedError, readOutdated } from '#store/ledger/projectionVersions.ts'
 import { outdateAll, type RederiveOptions, rederiveRows } from '#store/maintain/rederive.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
+import { projectionVersions } from '#transform/projectionVersions.ts'
 import { fullTest, onceTest } from '../support/breadth.ts'
 import { type ChainStore, decode, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
 import { PostgresDamage } from './support/damage.ts'
@@ -123,7 +124,8 @@ describe('rows of another version', () => {
     const { postgres, schema } = store
     // Half of the blocks are of our version already, as after a kill between two pieces.
     await postgres.pool.query(
-      `INSERT INTO ${schema}.coverage (store, projection, version, blocks) VALUES ('postgres', 'token_transfers', 1, '{[60,120)}')`,
+      `INSERT INTO ${schema}.coverage (store, projection, version, blocks) VALUES ('postgres', 'token_transfers', $1, '{[60,120)}')`,
+      [projectionVersions.token_transfers],
     )
     stop.abort(new Error('interrupted'))
     await expect(rederiveRows(optionsOf(store), stop.signal)).rejects.toThrow('interrupted')
