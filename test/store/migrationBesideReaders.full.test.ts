@@ -28,8 +28,14 @@ const OLD = 33
 const folder = new URL('../../sql/postgres/chain/', import.meta.url)
 const files = readdirSync(folder).sort()
 const newest = files.length
-/** Small tables of folds and the one row of the chain: what may be locked against readers at all. */
-const briefly = ['chain', 'exchange_fills', 'fee_pool_checks', 'fee_pools_current', 'fee_pools_history']
+/**
+ * Small tables of folds, the one row of the chain, and balances for a column without a value: what
+ * may be locked against readers at all.
+ */
+const briefly = [
+  ...['balances', 'chain', 'erc20_metadata', 'exchange_fills'],
+  ...['fee_pool_checks', 'fee_pools_current', 'fee_pools_history'],
+]
 /** A reader that waits as long has been shut out. */
 const SHUT_OUT_MS = 30_000
 
@@ -48,6 +54,8 @@ async function openOlder(): Promise<OlderStore> {
   for (const batch of batches) await store.head.append(batch)
   await store.head.finalize(100)
   await followersOf(store, { callContracts: recordedCalls(recording, readBalances(recording)) }).settle()
+  // The next version of the follower makes marks anew.
+  await store.postgres.pool.query(`UPDATE ${store.schema}.balances SET below_since = NULL`)
   const [rows, schemaDump] = [await rowsOf(store), await dumpChain(store.postgres, store.chainId)]
   const { schema, postgres } = store
   const { rows: indexes } = await postgres.pool.query<{ name: string }>(

@@ -7,8 +7,6 @@ WHERE projection IN ('token_transfers', 'holder_deltas') AND version = 1
 -- A sum of transfers that was once below zero does not tell what the account has: no log told what it had before.
 ALTER TABLE {schema}.balances ADD COLUMN below_since bigint;
 COMMENT ON COLUMN {schema}.balances.below_since IS 'first block in which the sum of its transfers was below zero; null: none';
--- Serves reverts.
-CREATE INDEX ON {schema}.balances (below_since) WHERE below_since IS NOT NULL;
 
 ALTER TABLE {schema}.balance_sums ADD COLUMN from_block bigint NOT NULL DEFAULT 0, ADD COLUMN lowest numeric NOT NULL DEFAULT 0;
 COMMENT ON COLUMN {schema}.balance_sums.from_block IS 'first block of the piece';
