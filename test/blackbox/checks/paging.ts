@@ -102,6 +102,9 @@ async function checkForeignCursors(
   { pages, cursors }: Walk,
 ) {
   const [cursor] = cursors
+  const [firstPage = []] = pages
+  // A page that others follow is full. One that none follows may have grown since, with its chain.
+  const startOf = (ids: readonly string[]) => (cursor === undefined ? ids.slice(0, firstPage.length) : ids)
   const changed = url.replace('order=asc', 'order=desc')
   const foreign = [
     [url, 'WzIzNDU2Nzg5LDBd'],
@@ -115,7 +118,10 @@ async function checkForeignCursors(
     trial.expect(status === 200, `${of}: a foreign cursor answers ${status}`)
     trial.expect(body?.meta?.cursorReset === true, `${of}: a foreign cursor is not told`)
     if (of === url && url.includes('order=asc'))
-      trial.expect(same(idsOf(body), pages[0] ?? []), `${of}: a foreign cursor does not start at the head`)
+      trial.expect(
+        same(startOf(idsOf(body)), firstPage),
+        `${of}: a foreign cursor does not start at the head`,
+      )
   }
 }
 
