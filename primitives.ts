@@ -68,6 +68,14 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+export type Json = Readonly<Record<string, unknown>>
+
+// Readers of strangers' documents: a value of another form counts as absent.
+/** The members of a value that is an object, else none. */
+export const membersOf = (value: unknown): Json => (isRecord(value) ? value : {})
+export const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+
 /** The chains that are meant, where a key does not reach all. */
 export interface ChainReach {
   /** Null for all. */

@@ -2,9 +2,10 @@
  * What ships in the catalog: this program's own chain data, and the demo's sellers while they run.
  * Their addresses differ from start to start; their ids do not.
  */
+
+import { membersOf } from '#primitives.ts'
 import { moveServices } from '#rows/catalog/catalogEntries.ts'
 import type { AppDatabase } from '#rows/database.ts'
-import { membersOf } from './catalog/members.ts'
 import { type ShippedPlaces, shippedServices } from './catalog/services/index.ts'
 import { type CatalogImport, importDocument } from './importCatalog.ts'
 

@@ -6,7 +6,7 @@
 import { availableParallelism } from 'node:os'
 import type { AccessSettings } from '#api/access/settings.ts'
 import { SettingError } from '#errors.ts'
-import { type QuoteTerms, quoteTerms } from '#orchestrator/pay/currencies.ts'
+import { type QuoteTerms, quoteTerms } from '#wallet/currencies.ts'
 import { readAccess } from './settings/accessSettings.ts'
 import type { ChainConfig } from './settings/chainFields.ts'
 import { readChains } from './settings/chainsFile.ts'

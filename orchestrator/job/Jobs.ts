@@ -11,7 +11,7 @@ import { repeat, warning } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
 import type { Logger } from '#telemetry.ts'
-import type { Buyer } from '../pay/buyer.ts'
+import type { Buyer } from '#wallet/buyer.ts'
 import { Endpoints } from './Endpoints.ts'
 import { JobRun, type JobRunOptions } from './JobRun.ts'
 

@@ -3,7 +3,7 @@
  * quoted with, and never more than was charged.
  */
 import type { ChargedJob, Closing } from '#rows/jobs/books.ts'
-import { multiplied, rescaled } from '../pay/currencies.ts'
+import { multiplied, rescaled } from '#wallet/currencies.ts'
 
 export function closingOf(job: Omit<ChargedJob, 'payer' | 'paymentId'>, paidUnits: bigint): Closing {
   const { charge, costMultiplier, decimals, chargedUnits } = job

@@ -2,7 +2,7 @@
 
 import { backoffMs } from '#runtime/backoff.ts'
 import type { Random } from '#runtime/runtime.ts'
-import type { Purchased, RefusalCode } from '../pay/buyer.ts'
+import type { Purchased, RefusalCode } from '#wallet/buyer.ts'
 import { type Completion, pollPathOf, progressOf } from './completion.ts'
 import { JOB_OUTPUT_BYTES_MAX, type NodeOutput, OutputRefusedError, outputOf } from './output.ts'
 

@@ -14,7 +14,7 @@ import {
   readNodes,
   readOutputs,
 } from '#rows/jobs/reads.ts'
-import { decimalText } from '../pay/currencies.ts'
+import { decimalText } from '#wallet/currencies.ts'
 import { isNodeOver } from './transitions.ts'
 
 const amount = s.text({ description: 'Decimal, in the currency of the quote.', examples: ['0.05'] })

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { JobTerms } from '#rows/jobs/orders.ts'
-import { decimalText } from '../pay/currencies.ts'
+import { decimalText } from '#wallet/currencies.ts'
 import type { JobRequest } from './readJobRequest.ts'
 
 const SALT_BYTES = 12

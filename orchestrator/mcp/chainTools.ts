@@ -8,7 +8,7 @@ import type { Endpoint } from '#http/endpoint.ts'
 import { ApiError, type ErrorCode, errorCatalogue, type Problem } from '#http/errors.ts'
 import type { AccessRequest } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
-import { itemsOf, type Json, membersOf, textOf } from '../catalog/members.ts'
+import { itemsOf, type Json, membersOf, textOf } from '#primitives.ts'
 import { canonicalHash } from '../plan/canonicalJson.ts'
 
 /** A request of this server to itself. */

@@ -5,8 +5,7 @@
 import { Compile } from 'typebox/compile'
 import { problemsOf } from '#http/request/problems.ts'
 import * as s from '#http/schema.ts'
-import { isRecord } from '#primitives.ts'
-import { type Json, membersOf } from '../catalog/members.ts'
+import { isRecord, type Json, membersOf } from '#primitives.ts'
 
 /** A message without the members that are null; arguments are read by their tool. */
 export function withoutAbsent(message: unknown): unknown {

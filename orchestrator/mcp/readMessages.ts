@@ -5,7 +5,7 @@
  */
 import { ApiError } from '#http/errors.ts'
 import { assertDepth, assertWellFormed, isWellFormedJson } from '#http/request/json.ts'
-import { membersOf } from '../catalog/members.ts'
+import { membersOf } from '#primitives.ts'
 import { type JsonSurvey, LONG_NUMBERS_MAX, surveyOf, VALUES_MAX } from '../plan/jsonSurvey.ts'
 import { paramsProblem, withoutAbsent } from './protocolParams.ts'
 

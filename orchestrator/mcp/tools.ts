@@ -2,9 +2,8 @@
 import { ApiError } from '#http/errors.ts'
 import { bodyInvalid } from '#http/request/json.ts'
 import * as s from '#http/schema.ts'
-import { shorten } from '#primitives.ts'
+import { membersOf, shorten } from '#primitives.ts'
 import { feedbackKinds } from '#rows/feedback/productFeedback.ts'
-import { membersOf } from '../catalog/members.ts'
 import { methodSchema, PATH_CHARACTERS_MAX, serviceIdSchema } from '../catalog/service.ts'
 import { MESSAGE_CHARACTERS_MAX } from '../feedback/takeFeedback.ts'
 import {

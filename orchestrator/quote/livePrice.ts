@@ -2,10 +2,10 @@
 import type { EgressAnswer } from '#egress/egress.ts'
 import { EgressFailedError, EgressRefusedError } from '#egress/errors.ts'
 import { MillraceError } from '#errors.ts'
-import type { CatalogService } from '../catalog/service.ts'
-import { type QuoteTerms, rescaled, tokenKey } from '../pay/currencies.ts'
-import { type LiveOffer, liveOffers } from '../pay/liveOffers.ts'
-import { isAllowed } from '../pay/spend/choosePayable.ts'
+import type { RecipientPolicy } from '#wallet/buyer.ts'
+import { type QuoteTerms, rescaled, tokenKey } from '#wallet/currencies.ts'
+import { type LiveOffer, liveOffers } from '#wallet/liveOffers.ts'
+import { isAllowed } from '#wallet/spend/choosePayable.ts'
 
 export interface LivePrice {
   /** In the smallest unit of the quote's currency. */
@@ -16,7 +16,7 @@ export interface LivePrice {
 
 export const nothing: LivePrice = { units: 0n, offer: null }
 
-type Policy = CatalogService['recipientPolicy']
+type Policy = RecipientPolicy | undefined
 
 /** @throws NoPriceError */
 export async function priceOf(

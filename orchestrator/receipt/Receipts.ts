@@ -14,7 +14,7 @@ import {
 import { type JobSettlement, readSettlement } from '#rows/jobs/settlements.ts'
 import { ProofsBusyError } from '#store/proofs/TransferProofs.ts'
 import type { ProvedTransfer, TransferProof } from '#store/proofs/transferProof.ts'
-import { decimalText } from '../pay/currencies.ts'
+import { decimalText } from '#wallet/currencies.ts'
 import type { ReceiptKeys } from './ReceiptKeys.ts'
 import type { Receipt, ReceiptParts } from './receipt.ts'
 

@@ -4,7 +4,7 @@
  */
 import { PAYMENT_REVERSED } from '#rows/jobs/reviews.ts'
 import type { RewardFacts } from '#rows/jobs/rewards.ts'
-import { rescaled } from '../pay/currencies.ts'
+import { rescaled } from '#wallet/currencies.ts'
 
 export const rewardReasons = [
   /** The job has not ended. */

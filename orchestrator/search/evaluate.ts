@@ -3,7 +3,7 @@
  * often in the first 8.
  */
 import { failure } from '#errors.ts'
-import { itemsOf, membersOf, textOf } from '../catalog/members.ts'
+import { itemsOf, membersOf, textOf } from '#primitives.ts'
 
 export interface Judgement {
   readonly query: string

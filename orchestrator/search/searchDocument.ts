@@ -3,9 +3,9 @@
  * is found by.
  */
 import { skeletonOf } from '#text/skeleton.ts'
+import { decimalText } from '#wallet/currencies.ts'
 import { parametersOf, parseTemplate } from '../catalog/pathTemplate.ts'
 import type { CatalogService, PaymentOffer, ServiceEndpoint } from '../catalog/service.ts'
-import { decimalText } from '../pay/currencies.ts'
 import type { SearchFields } from './rank.ts'
 import { catalogWordsOf } from './words.ts'
 

@@ -13,7 +13,7 @@ import {
 import type { AppDatabase } from '#rows/database.ts'
 import { mapAtMost } from '#runtime/mapAtMost.ts'
 import type { Clock, Random } from '#runtime/runtime.ts'
-import type { LiveOffer } from '../pay/liveOffers.ts'
+import type { LiveOffer } from '#wallet/liveOffers.ts'
 import type { Target } from './drift.ts'
 import { type LookOptions, look, type Sight } from './look.ts'
 import { afterLook } from './schedule.ts'

@@ -1,6 +1,7 @@
 /** Where a seller asks for another price, or another recipient, than the catalog lists. */
+
+import type { LiveOffer } from '#wallet/liveOffers.ts'
 import type { CatalogService, PaymentOffer, ServiceEndpoint } from '../catalog/service.ts'
-import type { LiveOffer } from '../pay/liveOffers.ts'
 
 /** What is looked at. */
 export interface Target {

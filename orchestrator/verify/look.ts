@@ -6,6 +6,7 @@ import type { Egress, EgressAnswer, EgressPurpose, EgressRequest } from '#egress
 import { EgressFailedError } from '#egress/errors.ts'
 import { isRecord } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
+import { type LiveOffer, liveOffers } from '#wallet/liveOffers.ts'
 import {
   matchPath,
   PathError,
@@ -14,7 +15,6 @@ import {
   parseTemplate,
   urlOf,
 } from '../catalog/pathTemplate.ts'
-import { type LiveOffer, liveOffers } from '../pay/liveOffers.ts'
 import { silenceOf } from '../quote/livePrice.ts'
 import { probeOf } from '../quote/probe.ts'
 import { type Drift, driftOf, type Target } from './drift.ts'

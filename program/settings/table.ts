@@ -2,8 +2,9 @@
  * Every setting, once: its form, its default and what it means. The settings that are read,
  * `millrace config` and the table of docs/settings.md derive from here.
  */
-import { MULTIPLIER_PATTERN, PAR_TOKEN_PATTERN, parTokensDefault } from '#orchestrator/pay/currencies.ts'
+
 import { KEY_BYTES } from '#rows/sealing.ts'
+import { MULTIPLIER_PATTERN, PAR_TOKEN_PATTERN, parTokensDefault } from '#wallet/currencies.ts'
 import * as chain from './chainFields.ts'
 import { type Kind, list, matching, oneOf, secret, text, url, whole, wholeOr } from './kind.ts'
 

@@ -3,8 +3,8 @@
 // Method: the 181 services of test/data/catalog.
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { itemsOf, membersOf } from '#orchestrator/catalog/members.ts'
 import { readRealmNames } from '#orchestrator/catalog/realmNames.ts'
+import { itemsOf, membersOf } from '#primitives.ts'
 import { findServices } from '#rows/catalog/catalogReads.ts'
 import { openCatalog, type TestCatalog } from './support/catalog.ts'
 import { directoryServices, importServices, ownServices } from './support/catalogData.ts'

@@ -1,7 +1,7 @@
 /** How endpoints are, as unpaid probes find them: beside a description, never in its fields. */
 import * as s from '#http/schema.ts'
+import { membersOf } from '#primitives.ts'
 import type { readProbes, StoredHealth } from '#rows/catalog/catalogHealth.ts'
-import { membersOf } from '../members.ts'
 import { methodSchema } from '../service.ts'
 
 const differenceSchema = s.optional(s.object({ listed: s.text(), live: s.text() }))

@@ -3,7 +3,7 @@
  * are one service.
  */
 import { createHash } from 'node:crypto'
-import { itemsOf, type Json, membersOf, textOf } from '../members.ts'
+import { itemsOf, type Json, membersOf, textOf } from '#primitives.ts'
 import { type Draft, type Importer, idOfHost } from './importer.ts'
 
 export const bazaar: Importer = {

@@ -2,7 +2,7 @@
  * The mpp.dev directory: a bare array of services, `desc` for an endpoint's description, prices in
  * the smallest unit of the service's own payment methods. Its services know the fields of ours.
  */
-import { itemsOf, type Json, membersOf, textOf } from '../members.ts'
+import { itemsOf, type Json, membersOf, textOf } from '#primitives.ts'
 import type { Draft, Importer } from './importer.ts'
 
 export const mppDirectory: Importer = {

@@ -3,7 +3,7 @@
  * of our own kind (`intent`, `method`, `amount`), or `{price: {mode, currency, amount}, protocols:
  * [...]}`. Operations that need a key are left out.
  */
-import { itemsOf, type Json, membersOf, textOf } from '../members.ts'
+import { itemsOf, type Json, membersOf, textOf } from '#primitives.ts'
 import { type Draft, type Importer, idOfHost } from './importer.ts'
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const

@@ -2,7 +2,7 @@
  * Our own format, in JSON or YAML: one service, several, or `{services: [...]}`, with the fields
  * that describe shows.
  */
-import { itemsOf, membersOf, textOf } from '../members.ts'
+import { itemsOf, membersOf, textOf } from '#primitives.ts'
 import type { Draft, Importer } from './importer.ts'
 
 export const ownFormat: Importer = {

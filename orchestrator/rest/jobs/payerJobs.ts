@@ -10,10 +10,10 @@ import {
   type PayerSpend,
   sumSpendOfPayer,
 } from '#rows/jobs/payerJobs.ts'
+import { decimalText } from '#wallet/currencies.ts'
 import { agentRequests } from '../../allowance.ts'
 import { JOBS_SCOPE } from '../../job/JobOrders.ts'
 import type { OrchestratorServices } from '../../operations.ts'
-import { decimalText } from '../../pay/currencies.ts'
 import { provePayer } from './provePayer.ts'
 
 /** Jobs told at once. */

@@ -2,7 +2,7 @@
  * What of a chain its owner must know: read off what the lanes, stores, parity and audit say of
  * themselves.
  */
-import type { WalletProblem } from '#orchestrator/pay/spend/WalletWatch.ts'
+import type { WalletProblem } from '#wallet/spend/WalletWatch.ts'
 import { type Condition, conditions } from './conditions.ts'
 import type { Watched } from './watched.ts'
 

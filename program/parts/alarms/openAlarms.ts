@@ -1,6 +1,7 @@
 /** Alarms of all chains of a running program, told to their owner where an address is set. */
-import type { WalletProblem } from '#orchestrator/pay/spend/WalletWatch.ts'
+
 import { metrics } from '#telemetry.ts'
+import type { WalletProblem } from '#wallet/spend/WalletWatch.ts'
 import type { Chain } from '../../chain/chain.ts'
 import type { Config } from '../../config.ts'
 import { type Parity, parityStatusOf } from '../parity/parity.ts'

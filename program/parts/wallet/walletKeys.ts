@@ -1,8 +1,8 @@
 /** The wallet that settings mean, and the chains it pays on. */
 import { http } from 'viem'
 import { type LocalAccount, privateKeyToAccount } from 'viem/accounts'
-import type { PayChain } from '#orchestrator/pay/payChain.ts'
 import type { WalletLimits } from '#rows/jobs/wallet.ts'
+import type { PayChain } from '#wallet/payChain.ts'
 import type { Config } from '../../config.ts'
 import type { Program } from '../../program.ts'
 import { readKeyFile } from '../../settings/keyFile.ts'

@@ -1,10 +1,11 @@
 /** The wallet: what jobs buy with. Beside a dev chain it needs no setting. */
-import type { Buyer } from '#orchestrator/pay/buyer.ts'
-import { besideDevChain } from '#orchestrator/pay/currencies.ts'
-import { Spender } from '#orchestrator/pay/spend/Spender.ts'
-import { SpendReconciler } from '#orchestrator/pay/spend/SpendReconciler.ts'
-import { type WalletProblem, WalletWatch } from '#orchestrator/pay/spend/WalletWatch.ts'
+
 import { appDatabase } from '#rows/database.ts'
+import type { Buyer } from '#wallet/buyer.ts'
+import { besideDevChain } from '#wallet/currencies.ts'
+import { Spender } from '#wallet/spend/Spender.ts'
+import { SpendReconciler } from '#wallet/spend/SpendReconciler.ts'
+import { type WalletProblem, WalletWatch } from '#wallet/spend/WalletWatch.ts'
 import type { Base, Part } from '../part.ts'
 import { walletKeysOf } from './walletKeys.ts'
 
@@ -28,8 +29,8 @@ export async function openWalletPart(base: Base): Promise<WalletPart> {
   const { clock, failpoint } = runtime
   // The protocols' libraries are large, and a program without a wallet has no use for them.
   const [{ TempoCharge }, { X402Exact }] = await Promise.all([
-    import('#orchestrator/pay/protocols/tempoCharge.ts'),
-    import('#orchestrator/pay/protocols/x402Exact.ts'),
+    import('#wallet/protocols/tempoCharge.ts'),
+    import('#wallet/protocols/x402Exact.ts'),
   ])
   const app = appDatabase(program.engines.postgres)
   const [local] = program.localIds

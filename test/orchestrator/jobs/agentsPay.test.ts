@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { Credential } from 'mppx'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { itemsOf, membersOf } from '#orchestrator/catalog/members.ts'
+import { itemsOf, membersOf } from '#primitives.ts'
 import { accountOf, balanceOf, PATH_USD, payer } from '../../payments/support/shop.ts'
 import { type Agent, agents } from '../support/mcpClients.ts'
 import { fivefold, hashing, startJobShop } from './support/jobShop.ts'

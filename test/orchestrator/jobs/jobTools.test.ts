@@ -3,7 +3,7 @@
 // the tools' schemas; an engine with scripted sellers runs the jobs.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { membersOf } from '#orchestrator/catalog/members.ts'
+import { membersOf } from '#primitives.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { type Agent, agents } from '../support/mcpClients.ts'
 import { openDoors } from '../support/server.ts'

@@ -3,15 +3,15 @@
 // Method: jobs that an engine runs with scripted sellers, on a real database; payments are claimed and
 // settled by their rows, as the paid door does.
 import { describe, expect, test } from 'vitest'
-import type { Purchased } from '#orchestrator/pay/buyer.ts'
 import { listJobs } from '#rows/jobs/reads.ts'
 import { reversePayment } from '#rows/jobs/reversals.ts'
 import { adoptHistory, reserveSpend } from '#rows/jobs/wallet.ts'
 import { findUnbalanced } from '#rows/payments/ledger.ts'
 import { listPayments } from '#rows/payments/payments.ts'
 import { findPayout } from '#rows/payments/payouts.ts'
+import type { Purchased } from '#wallet/buyer.ts'
 import { openAppStore } from '../../support/appStore.ts'
-import { ample } from '../support/wallet.ts'
+import { ample } from '../../wallet/support/wallet.ts'
 import { type Bought, buy, CHARGED, payOut, randomHex, review, reviewsOf } from './support/boughtJobs.ts'
 import { openEngine } from './support/engine.ts'
 import { payer } from './support/jobOrder.ts'

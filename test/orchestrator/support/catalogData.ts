@@ -1,8 +1,8 @@
 /** Services and judged questions of `test/data/catalog`; its README.md says how they were judged. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { itemsOf, membersOf } from '#orchestrator/catalog/members.ts'
 import { type Judgement, readJudgements } from '#orchestrator/search/evaluate.ts'
+import { itemsOf, membersOf } from '#primitives.ts'
 import type { TestCatalog } from './catalog.ts'
 
 const folder = join(import.meta.dirname, '../../data/catalog')

@@ -5,10 +5,10 @@ import type { Allowance } from '#http/request/access.ts'
 import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
 import { startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
 import type { OrchestratorServices } from '#orchestrator/operations.ts'
-import { besideDevChain, parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { importShipped } from '#orchestrator/shipped.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
+import { besideDevChain, parTokensDefault, quoteTerms } from '#wallet/currencies.ts'
 import { openCatalog, type TestCatalog } from './catalog.ts'
 
 /** As many calls of sellers as anybody asks for. */

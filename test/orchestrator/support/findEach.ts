@@ -1,6 +1,6 @@
 /** Whether what a catalog holds is found by its own words, and described by what was found. */
 import { describeService } from '#orchestrator/catalog/description/describe.ts'
-import { itemsOf, membersOf } from '#orchestrator/catalog/members.ts'
+import { itemsOf, membersOf } from '#primitives.ts'
 import type { TestCatalog } from './catalog.ts'
 
 /** What a search takes. */

@@ -2,7 +2,7 @@
  * Sellers and the wallet, as lasting things outside of all processes: a spend is known by its job,
  * node and attempt, settles once or never, and what became of it may be told late.
  */
-import type { Purchase, Purchased, PurchaseId } from '#orchestrator/pay/buyer.ts'
+import type { Purchase, Purchased, PurchaseId } from '#wallet/buyer.ts'
 import type { Kernel } from '../kernel.ts'
 
 /** What a seller does, by chance and for good. */

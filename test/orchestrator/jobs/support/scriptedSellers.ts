@@ -1,9 +1,9 @@
 /** Sellers as functions, and a buyer that pays each once and remembers it. */
 import type { EgressAnswer, EgressRequest } from '#egress/egress.ts'
 import type { CatalogService, ServiceEndpoint } from '#orchestrator/catalog/service.ts'
-import type { Buyer, Paid, Purchase, Purchased } from '#orchestrator/pay/buyer.ts'
 import type { FoundEndpoint } from '#orchestrator/plan/EndpointFinder.ts'
 import type { PlanNode } from '#orchestrator/plan/plan.ts'
+import type { Buyer, Paid, Purchase, Purchased } from '#wallet/buyer.ts'
 
 export const token: `0x${string}` = `0x${'22'.repeat(20)}`
 

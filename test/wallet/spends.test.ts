@@ -4,10 +4,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DevRpc } from '#local/devchain/devRpc.ts'
 import { type DemoSellers, startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
 import { readSpendsOf } from '#rows/jobs/spends.ts'
-import { accountOf, balanceOf, PATH_USD } from '../../payments/support/shop.ts'
-import { openAppStore } from '../../support/appStore.ts'
-import { startTestDevChain } from '../../support/devchain.ts'
-import { openWallet, purchaseOf, type TestWallet } from '../support/wallet.ts'
+import { accountOf, balanceOf, PATH_USD } from '../payments/support/shop.ts'
+import { openAppStore } from '../support/appStore.ts'
+import { startTestDevChain } from '../support/devchain.ts'
+import { openWallet, purchaseOf, type TestWallet } from './support/wallet.ts'
 
 const { app } = await openAppStore()
 let chain: Awaited<ReturnType<typeof startTestDevChain>>

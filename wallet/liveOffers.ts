@@ -5,7 +5,7 @@
 import { Compile } from 'typebox/compile'
 import type { EgressAnswer } from '#egress/egress.ts'
 import * as s from '#http/schema.ts'
-import { membersOf } from '../catalog/members.ts'
+import { membersOf } from '#primitives.ts'
 
 export interface LiveOffer {
   readonly protocol: 'mpp' | 'x402'

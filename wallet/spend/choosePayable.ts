@@ -1,6 +1,5 @@
 /** Which of a seller's offers is paid: the cheapest one within what the job was quoted. */
-import type { CatalogService } from '../../catalog/service.ts'
-import type { RefusalCode } from '../buyer.ts'
+import type { RecipientPolicy, RefusalCode } from '../buyer.ts'
 import { type QuoteTerms, rescaled, tokenKey } from '../currencies.ts'
 import type { Payable } from '../paying.ts'
 
@@ -8,7 +7,7 @@ export interface Bounds {
   readonly terms: QuoteTerms
   /** In the smallest unit of quotes; fees are the wallet's. */
   readonly unitsMax: bigint
-  readonly recipientPolicy: CatalogService['recipientPolicy']
+  readonly recipientPolicy: RecipientPolicy | undefined
 }
 
 export interface Chosen {
@@ -42,5 +41,5 @@ export function choosePayable(
 }
 
 /** Where the catalog names nobody, the seller's own challenge does. */
-export const isAllowed = (policy: CatalogService['recipientPolicy'], recipient: string): boolean =>
+export const isAllowed = (policy: RecipientPolicy | undefined, recipient: string): boolean =>
   policy?.mode !== 'allowlist' || policy.recipients.some((each) => each.toLowerCase() === recipient)

@@ -5,15 +5,15 @@
 import { http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { Egress } from '#egress/egress.ts'
-import type { Purchase } from '#orchestrator/pay/buyer.ts'
-import { besideDevChain, parTokensDefault, quoteTerms } from '#orchestrator/pay/currencies.ts'
-import { TempoCharge } from '#orchestrator/pay/protocols/tempoCharge.ts'
-import { Spender } from '#orchestrator/pay/spend/Spender.ts'
 import { appDatabase } from '#rows/database.ts'
 import { sealerOf } from '#rows/sealing.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { openPostgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
+import type { Purchase } from '#wallet/buyer.ts'
+import { besideDevChain, parTokensDefault, quoteTerms } from '#wallet/currencies.ts'
+import { TempoCharge } from '#wallet/protocols/tempoCharge.ts'
+import { Spender } from '#wallet/spend/Spender.ts'
 
 export interface BuyOnce {
   readonly databaseUrl: string

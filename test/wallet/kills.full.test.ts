@@ -9,12 +9,12 @@ import { DevRpc } from '#local/devchain/devRpc.ts'
 import { address } from '#primitives.ts'
 import { findSpend, readSpendsOf } from '#rows/jobs/spends.ts'
 import { adoptHistory } from '#rows/jobs/wallet.ts'
-import { accountOf, balanceOf, keyOf, PATH_USD } from '../../payments/support/shop.ts'
-import { openAppStore } from '../../support/appStore.ts'
-import { clock, startTestDevChain } from '../../support/devchain.ts'
-import type { BuyOnce } from '../support/buyOnce.ts'
-import { openPaidSeller, type PaidSeller } from '../support/paidSeller.ts'
-import { purchaseOf } from '../support/wallet.ts'
+import { accountOf, balanceOf, keyOf, PATH_USD } from '../payments/support/shop.ts'
+import { openAppStore } from '../support/appStore.ts'
+import { clock, startTestDevChain } from '../support/devchain.ts'
+import type { BuyOnce } from './support/buyOnce.ts'
+import { openPaidSeller, type PaidSeller } from './support/paidSeller.ts'
+import { purchaseOf } from './support/wallet.ts'
 
 const { app, databaseUrl } = await openAppStore()
 await adoptHistory(app, 0)
@@ -41,7 +41,7 @@ async function buyIn(purchase: ReturnType<typeof purchaseOf>, failpoint = ''): P
     ...{ databaseUrl, rpcUrl: chain.rpcUrl, chainId: chain.chainId, key: keyOf(accountOf(1)), sealingKey },
     purchase: { ...purchase, unitsMax: `${purchase.unitsMax}` },
   }
-  const script = join(import.meta.dirname, '../support/buyOnce.ts')
+  const script = join(import.meta.dirname, './support/buyOnce.ts')
   try {
     const { stdout } = await run(process.execPath, [script, JSON.stringify(given)], {
       env: { ...process.env, FAILPOINT: failpoint },

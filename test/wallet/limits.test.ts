@@ -8,8 +8,8 @@ import { adoptHistory, pauseWallet, readWallet, reserveSpend } from '#rows/jobs/
 import { readDay } from '#rows/jobs/walletDays.ts'
 import { openPostgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
-import { openAppStore } from '../../support/appStore.ts'
-import { ample } from '../support/wallet.ts'
+import { openAppStore } from '../support/appStore.ts'
+import { ample } from './support/wallet.ts'
 
 const { app, databaseUrl } = await openAppStore()
 await adoptHistory(app, 0)

@@ -3,16 +3,16 @@
 // Method: sellers that take real payments by the library's server on a dev chain, and then misbehave.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { DevRpc, quantity } from '#local/devchain/devRpc.ts'
-import { Spender } from '#orchestrator/pay/spend/Spender.ts'
 import { address } from '#primitives.ts'
 import { findSpend } from '#rows/jobs/spends.ts'
 import { pauseWallet } from '#rows/jobs/wallet.ts'
 import type { Logger } from '#telemetry.ts'
-import { ALPHA_USD, accountOf, balanceOf, keyOf, PATH_USD } from '../../payments/support/shop.ts'
-import { openAppStore } from '../../support/appStore.ts'
-import { startTestDevChain } from '../../support/devchain.ts'
-import { openPaidSeller, type PaidSeller } from '../support/paidSeller.ts'
-import { openWallet, purchaseOf, type TestWallet } from '../support/wallet.ts'
+import { Spender } from '#wallet/spend/Spender.ts'
+import { ALPHA_USD, accountOf, balanceOf, keyOf, PATH_USD } from '../payments/support/shop.ts'
+import { openAppStore } from '../support/appStore.ts'
+import { startTestDevChain } from '../support/devchain.ts'
+import { openPaidSeller, type PaidSeller } from './support/paidSeller.ts'
+import { openWallet, purchaseOf, type TestWallet } from './support/wallet.ts'
 
 const { app } = await openAppStore()
 let chain: Awaited<ReturnType<typeof startTestDevChain>>

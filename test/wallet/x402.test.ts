@@ -3,21 +3,16 @@
 import { decodePaymentSignatureHeader } from '@x402/core/http'
 import { http } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { X402Exact } from '#orchestrator/pay/protocols/x402Exact.ts'
 import { LocalFacilitator } from '#payments/methods/x402/LocalFacilitator.ts'
 import { address } from '#primitives.ts'
 import { findSpend } from '#rows/jobs/spends.ts'
-import {
-  DOLLAR,
-  SECOND_CHAIN,
-  type SecondChain,
-  startSecondChain,
-} from '../../payments/support/secondChain.ts'
-import { accountOf } from '../../payments/support/shop.ts'
-import { openAppStore } from '../../support/appStore.ts'
-import { clock } from '../../support/devchain.ts'
-import { type Answer, openSeller, type Seller, x402 } from '../support/seller.ts'
-import { openWallet, purchaseOf } from '../support/wallet.ts'
+import { X402Exact } from '#wallet/protocols/x402Exact.ts'
+import { type Answer, openSeller, type Seller, x402 } from '../orchestrator/support/seller.ts'
+import { DOLLAR, SECOND_CHAIN, type SecondChain, startSecondChain } from '../payments/support/secondChain.ts'
+import { accountOf } from '../payments/support/shop.ts'
+import { openAppStore } from '../support/appStore.ts'
+import { clock } from '../support/devchain.ts'
+import { openWallet, purchaseOf } from './support/wallet.ts'
 
 const { app } = await openAppStore()
 const payee = address(accountOf(3).address)

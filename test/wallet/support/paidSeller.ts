@@ -4,8 +4,8 @@ import type { ServerResponse } from 'node:http'
 import { Mppx, tempo } from 'mppx/server'
 import { createClient, http } from 'viem'
 import { tempo as tempoChain } from 'viem/chains'
+import { type Asked, openSeller, type Seller } from '../../orchestrator/support/seller.ts'
 import { accountOf, PATH_USD } from '../../payments/support/shop.ts'
-import { type Asked, openSeller, type Seller } from './seller.ts'
 
 export interface Terms {
   readonly amount?: string

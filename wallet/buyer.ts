@@ -3,7 +3,6 @@
  * what is called and what it may cost; the wallet alone knows keys, credentials and the chain.
  */
 import type { EgressMethod } from '#egress/egress.ts'
-import type { CatalogService } from '../catalog/service.ts'
 
 export interface Buyer {
   /**
@@ -23,6 +22,12 @@ export interface PurchaseId {
   readonly attempt: number
 }
 
+/** The recipients that a service's entry in the catalog allows. */
+export type RecipientPolicy =
+  | { readonly mode: 'allowlist'; readonly recipients: readonly string[] }
+  /** The account that the seller's own challenge names. */
+  | { readonly mode: 'origin' }
+
 export interface Purchase extends PurchaseId {
   readonly serviceId: string
   readonly method: EgressMethod
@@ -35,7 +40,7 @@ export interface Purchase extends PurchaseId {
   readonly idempotencyKey: string
   /** The most it may cost, in the smallest unit of the quote's currency; 0 for what must be free. */
   readonly unitsMax: bigint
-  readonly recipientPolicy: CatalogService['recipientPolicy']
+  readonly recipientPolicy: RecipientPolicy | undefined
   /** A longer answer is not taken: then it was paid and not delivered. */
   readonly bytesMax: number
   /** Milliseconds since the epoch: nothing is begun after it. */
