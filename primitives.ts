@@ -36,10 +36,13 @@ export function address(text: string): Address {
 
 /** Lowercases and brands a 32-byte hash. @throws TypeError when the text is not one. */
 export function hash(text: string): Hash {
-  const lower = text.toLowerCase()
-  if (!hashPattern.test(lower)) throw new TypeError(`not a 32-byte hash: ${shorten(text)}`)
-  return lower as Hash
+  if (!isHash(text)) throw new TypeError(`not a 32-byte hash: ${shorten(text)}`)
+  return text.toLowerCase() as Hash
 }
+
+/** Whether it is the text of a 32-byte hash, in letters of either case. */
+export const isHash = (value: unknown): value is Hex =>
+  typeof value === 'string' && hashPattern.test(value.toLowerCase())
 
 /** The form in which hex is compared and kept. @param hex checked: `0x` and digits of either case */
 export const lowercased = (hex: string): Hex => `0x${hex.slice(2).toLowerCase()}`

@@ -2,7 +2,6 @@
  * What ships in the catalog: this program's own chain data, and the demo's sellers while they run.
  * Their addresses differ from start to start; their ids do not.
  */
-
 import { membersOf } from '#primitives.ts'
 import { moveServices } from '#rows/catalog/catalogEntries.ts'
 import type { AppDatabase } from '#rows/database.ts'

@@ -7,6 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { messageOf } from '#errors.ts'
 import { ApiError } from '#http/errors.ts'
 import type { Admission, Challenged, Managed, RequestPayment } from '#http/request/access.ts'
+import { amountOf } from '#money/amounts.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import {
   type Alongside,
@@ -38,7 +39,6 @@ import {
   PaymentRefusedError,
   type Price,
 } from './methods/PaymentMethod.ts'
-import { amountOf } from './price.ts'
 import { type PaidRequest, requestDigest } from './requestDigest.ts'
 
 export interface PaymentsOptions {

@@ -44,26 +44,5 @@ export const besideDevChain = (terms: QuoteTerms, chainId: number | null): Quote
     ? terms
     : { ...terms, atPar: new Map([...terms.atPar, [tokenKey(`eip155:${chainId}`, PATH_USD), 6]]) }
 
-const PATH_USD = '0x20c0000000000000000000000000000000000000'
-
-/** An amount in other decimals. What is lost is rounded up: a quote is never too low. */
-export function rescaled(amount: bigint, from: number, to: number): bigint {
-  if (from <= to) return amount * 10n ** BigInt(to - from)
-  return ceilDivided(amount, 10n ** BigInt(from - to))
-}
-
-/** The amount times a decimal text, rounded up. */
-export function multiplied(amount: bigint, factor: string): bigint {
-  const [whole = '0', fraction = ''] = factor.split('.')
-  return ceilDivided(amount * BigInt(`${whole}${fraction}`), 10n ** BigInt(fraction.length))
-}
-
-/** Division of numbers that are not negative, rounded up. */
-const ceilDivided = (amount: bigint, by: bigint): bigint => (amount + by - 1n) / by
-
-/** Units as a decimal without closing zeros: 1500000 of 6 is 1.5. */
-export function decimalText(units: bigint, decimals: number): string {
-  const digits = `${units}`.padStart(decimals + 1, '0')
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
-  return `${digits.slice(0, digits.length - decimals)}${fraction && decimals > 0 ? `.${fraction}` : ''}`
-}
+/** pathUSD, the first token of every Tempo chain. */
+export const PATH_USD = '0x20c0000000000000000000000000000000000000'

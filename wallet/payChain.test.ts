@@ -21,7 +21,7 @@ const silent = custom({
 const look: Look = async (ask) => Object(await ask('look', [])).found ?? null
 const past = { number: 20, seconds: VALID_BEFORE + 31 }
 const settled = { kind: 'settled', txHash: '0x01', feeUnits: 0n } as const
-const reverted = { kind: 'failed', feeUnits: 3n, blockNumber: 20n } as const
+const reverted = { kind: 'failed', feeUnits: 3n, blockNumber: 20 } as const
 const outcomeAt = (...endpoints: Parameters<typeof outcomeOn>[0]['endpoints']) =>
   outcomeOn({ chainId: 1, endpoints }, at, look)
 

@@ -3,8 +3,8 @@
  * can be mined no more is believed only where all of them say so: another one would be made then.
  */
 import { fallback, type Transport } from 'viem'
-import { type Ask, askOf, GRACE_SECONDS, quantityIn } from '#payments/chain/lookFor.ts'
-import { isRecord, lowercased } from '#primitives.ts'
+import { type Ask, askOf } from '#money/node.ts'
+import { finalBlockOf, isPast } from '#money/settled.ts'
 import type { Outcome } from './paying.ts'
 
 export interface PayChain {
@@ -23,7 +23,7 @@ type Settled = Extract<Outcome, { readonly kind: 'settled' }>
 type Failed = Extract<Outcome, { readonly kind: 'failed' }>
 
 /** What is found in a chain up to its newest block; null where nothing is. */
-export type Look = (ask: Ask) => Promise<Settled | (Failed & { readonly blockNumber: bigint }) | null>
+export type Look = (ask: Ask) => Promise<Settled | (Failed & { readonly blockNumber: number }) | null>
 
 /** An endpoint that is silent or behind leaves unknown whether it failed. */
 export async function outcomeOn(
@@ -44,19 +44,12 @@ const unknown: Outcome = { kind: 'unknown' }
 
 /** The finalized block first: whatever it holds is seen by a look that comes after. */
 async function outcomeAt(ask: Ask, validBeforeSeconds: number, look: Look): Promise<Outcome> {
-  const final = await ask('eth_getBlockByNumber', ['finalized', false])
-  if (!isRecord(final)) throw new TypeError('not a block')
+  const final = await finalBlockOf(ask)
   const found = await look(ask)
   if (found?.kind === 'settled') return found
   if (found !== null) {
     const { kind, feeUnits, blockNumber } = found
-    return blockNumber <= quantityIn(final['number']) ? { kind, feeUnits } : unknown
+    return blockNumber <= final.number ? { kind, feeUnits } : unknown
   }
-  const isOver = quantityIn(final['timestamp']) > BigInt(validBeforeSeconds + GRACE_SECONDS)
-  return isOver ? { kind: 'failed', feeUnits: 0n } : unknown
-}
-
-export function hashIn(value: unknown): `0x${string}` {
-  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(value)) throw new TypeError('not a hash')
-  return lowercased(value)
+  return isPast(final, validBeforeSeconds) ? { kind: 'failed', feeUnits: 0n } : unknown
 }

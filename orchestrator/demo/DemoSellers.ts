@@ -10,6 +10,7 @@ import { evm, Mppx, tempo } from 'mppx/server'
 import { createClient, http } from 'viem'
 import { tempo as tempoMainnet } from 'viem/chains'
 import { isRecord } from '#primitives.ts'
+import { PATH_USD } from '#wallet/currencies.ts'
 import type { Price, Seller, SellerAnswer, SellerEndpoint } from './seller.ts'
 import { sellers } from './sellers/index.ts'
 
@@ -28,7 +29,6 @@ export interface DemoSellers {
 
 /** Larger inputs are no calls of a demo. */
 const BODY_BYTES_MAX = 256 * 1_024
-const PATH_USD = '0x20c0000000000000000000000000000000000000'
 const BASE_USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bda02913'
 const BASE_CHAIN_ID = 8_453
 

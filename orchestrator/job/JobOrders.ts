@@ -8,6 +8,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { failure } from '#errors.ts'
 import { ApiError, type ErrorCode } from '#http/errors.ts'
 import type { Challenged, Managed } from '#http/request/access.ts'
+import { limitOf } from '#money/amounts.ts'
 import type { PayerProofs } from '#payments/PayerProofs.ts'
 import type { Payments, PresentedPayment, Wanted } from '#payments/Payments.ts'
 import type { AppDatabase } from '#rows/database.ts'
@@ -209,7 +210,7 @@ export class JobOrders {
     const { costMax } = this.#options
     const total = BigInt(terms.totalAmountUnits)
     const exceeded = [...limits, ...(costMax === null ? [] : [costMax])].find(
-      (limit) => total > unitsIn(limit, terms.decimals),
+      (limit) => total > limitOf(limit, terms.decimals),
     )
     if (exceeded !== undefined)
       throw new ApiError(
@@ -273,12 +274,6 @@ const paidRequestOf = ({ idempotencyKey, planHash }: JobRequest) => ({
   ...ORDER,
   body: { idempotencyKey, planHash },
 })
-
-/** Rounded down: a limit is never more than it says. */
-function unitsIn(limit: string, decimals: number): bigint {
-  const [whole = '0', fraction = ''] = limit.split('.')
-  return BigInt(`${whole}${fraction.slice(0, decimals).padEnd(decimals, '0')}`)
-}
 
 /** The payer's key has an order or a job already: nothing is paid. */
 class KeyTakenError extends failure('KeyTakenError', 'idempotency_conflict', 'stop') {

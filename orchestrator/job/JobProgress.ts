@@ -2,7 +2,6 @@
  * A job in memory while a process runs it: takes in what happened and says what is to be written and
  * done next. It calls nobody and knows no clock, so that every history can be replayed.
  */
-
 import type { NewJobEvent } from '#rows/jobs/events.ts'
 import type { AttemptChange, JobStep, LoadedJob, LoadedNode, NodeChange } from '#rows/jobs/heldJobs.ts'
 import type { JobState } from '#rows/jobs/states.ts'

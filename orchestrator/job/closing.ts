@@ -2,8 +2,8 @@
  * What a job costs its payer in the end: what was paid for its calls, times the multiplier it was
  * quoted with, and never more than was charged.
  */
+import { multiplied, rescaled } from '#money/amounts.ts'
 import type { ChargedJob, Closing } from '#rows/jobs/books.ts'
-import { multiplied, rescaled } from '#wallet/currencies.ts'
 
 export function closingOf(job: Omit<ChargedJob, 'payer' | 'paymentId'>, paidUnits: bigint): Closing {
   const { charge, costMultiplier, decimals, chargedUnits } = job

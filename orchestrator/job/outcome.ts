@@ -1,5 +1,4 @@
 /** What a call's end, or an answer to a poll, makes of its node: a pure function. */
-
 import { backoffMs } from '#runtime/backoff.ts'
 import type { Random } from '#runtime/runtime.ts'
 import type { Purchased, RefusalCode } from '#wallet/buyer.ts'

@@ -3,6 +3,7 @@
  * they may have 32 MiB.
  */
 import * as s from '#http/schema.ts'
+import { decimalText } from '#money/amounts.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { isOrdered } from '#rows/jobs/orders.ts'
 import {
@@ -14,7 +15,6 @@ import {
   readNodes,
   readOutputs,
 } from '#rows/jobs/reads.ts'
-import { decimalText } from '#wallet/currencies.ts'
 import { isNodeOver } from './transitions.ts'
 
 const amount = s.text({ description: 'Decimal, in the currency of the quote.', examples: ['0.05'] })

@@ -3,8 +3,8 @@
  * sellers have said since. The challenge proves it, since its id is a code over all that it holds.
  */
 import { randomBytes } from 'node:crypto'
+import { decimalText } from '#money/amounts.ts'
 import type { JobTerms } from '#rows/jobs/orders.ts'
-import { decimalText } from '#wallet/currencies.ts'
 import type { JobRequest } from './readJobRequest.ts'
 
 const SALT_BYTES = 12

@@ -2,16 +2,16 @@
  * Prices of whole plans. Sellers are asked together, under one deadline; until a quote is over the
  * same plan gets it again, so that no seller can be flooded through us.
  */
-
 import type { Egress } from '#egress/egress.ts'
 import { ApiError, type Problem } from '#http/errors.ts'
 import type { Allowance } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
 import { SharedReads } from '#http/sharedReads.ts'
+import { decimalText, multiplied } from '#money/amounts.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { BoundedMap } from '#runtime/BoundedMap.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import { decimalText, multiplied, type QuoteTerms } from '#wallet/currencies.ts'
+import type { QuoteTerms } from '#wallet/currencies.ts'
 import { canonicalHash, canonicalJson, NotCanonicalError } from '../plan/canonicalJson.ts'
 import { type CheckedPlan, checkPlan, type PlannedNode, planInvalid } from '../plan/checkPlan.ts'
 import type { Plan } from '../plan/plan.ts'

@@ -2,8 +2,9 @@
 import type { EgressAnswer } from '#egress/egress.ts'
 import { EgressFailedError, EgressRefusedError } from '#egress/errors.ts'
 import { MillraceError } from '#errors.ts'
+import { rescaled } from '#money/amounts.ts'
 import type { RecipientPolicy } from '#wallet/buyer.ts'
-import { type QuoteTerms, rescaled, tokenKey } from '#wallet/currencies.ts'
+import { type QuoteTerms, tokenKey } from '#wallet/currencies.ts'
 import { type LiveOffer, liveOffers } from '#wallet/liveOffers.ts'
 import { isAllowed } from '#wallet/spend/choosePayable.ts'
 

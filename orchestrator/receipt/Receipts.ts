@@ -1,6 +1,7 @@
 /** Makes the receipts of jobs that have ended. */
 import { ApiError } from '#http/errors.ts'
 import * as s from '#http/schema.ts'
+import { decimalText } from '#money/amounts.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { isOrdered } from '#rows/jobs/orders.ts'
 import {
@@ -14,7 +15,6 @@ import {
 import { type JobSettlement, readSettlement } from '#rows/jobs/settlements.ts'
 import { ProofsBusyError } from '#store/proofs/TransferProofs.ts'
 import type { ProvedTransfer, TransferProof } from '#store/proofs/transferProof.ts'
-import { decimalText } from '#wallet/currencies.ts'
 import type { ReceiptKeys } from './ReceiptKeys.ts'
 import type { Receipt, ReceiptParts } from './receipt.ts'
 

@@ -1,7 +1,7 @@
 /** Reviews of jobs and their rewards: whoever knows a job's id may review it, and its payer is rewarded. */
 import { timingSafeEqual } from 'node:crypto'
 import { ApiError } from '#http/errors.ts'
-import { amountOf } from '#payments/price.ts'
+import { amountOf } from '#money/amounts.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { type ReadJob, readJob, readNodes } from '#rows/jobs/reads.ts'
 import {

@@ -2,9 +2,9 @@
  * Which reviews are rewarded, and with what: a share of what their own job earned, so that nobody
  * gains by buying from himself.
  */
+import { rescaled, shareOf } from '#money/amounts.ts'
 import { PAYMENT_REVERSED } from '#rows/jobs/reviews.ts'
 import type { RewardFacts } from '#rows/jobs/rewards.ts'
-import { rescaled } from '#wallet/currencies.ts'
 
 export const rewardReasons = [
   /** The job has not ended. */
@@ -89,10 +89,4 @@ function marginOf({ charge, committedAmount, paidUnits, quoteDecimals }: RewardF
   if (!charge) return 0n
   const cost = rescaled(paidUnits, quoteDecimals, charge.decimals)
   return committedAmount > cost ? committedAmount - cost : 0n
-}
-
-/** Rounded down: never more than the share. */
-function shareOf(amount: bigint, share: string): bigint {
-  const [whole = '0', fraction = ''] = share.split('.')
-  return (amount * BigInt(`${whole}${fraction}`)) / 10n ** BigInt(fraction.length)
 }

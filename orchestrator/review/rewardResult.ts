@@ -1,8 +1,8 @@
 /** A reward as it is answered. */
 import * as s from '#http/schema.ts'
+import { decimalText } from '#money/amounts.ts'
 import type { StoredReview } from '#rows/jobs/reviews.ts'
 import type { Payout } from '#rows/payments/payouts.ts'
-import { decimalText } from '#wallet/currencies.ts'
 import { type RewardReason, rewardReasons } from './reward.ts'
 
 const amount = s.text({ description: 'Decimal, in the currency of the job’s usage.', examples: ['0.05'] })

@@ -2,8 +2,8 @@
  * What search holds of an endpoint: its words by field, and what an answer shows; and the terms it
  * is found by.
  */
+import { decimalText, type Scaled, scaledOf } from '#money/amounts.ts'
 import { skeletonOf } from '#text/skeleton.ts'
-import { decimalText } from '#wallet/currencies.ts'
 import { parametersOf, parseTemplate } from '../catalog/pathTemplate.ts'
 import type { CatalogService, PaymentOffer, ServiceEndpoint } from '../catalog/service.ts'
 import type { SearchFields } from './rank.ts'
@@ -66,19 +66,12 @@ export function estimatedPrice(offers: readonly PaymentOffer[]): EstimatedPrice 
   }
 }
 
-interface Price {
-  readonly units: bigint
-  readonly decimals: number
-}
-
-const isLower = (a: Price, b: Price): boolean =>
+const isLower = (a: Scaled, b: Scaled): boolean =>
   a.units * 10n ** BigInt(b.decimals) < b.units * 10n ** BigInt(a.decimals)
 
 /** The price as the score takes it; null where it depends on the request. */
-export function knownPrice({ amount }: EstimatedPrice): Price | null {
-  if (amount === undefined) return null
-  const [whole = '0', fraction = ''] = amount.split('.')
-  return { units: BigInt(`${whole}${fraction}`), decimals: fraction.length }
+export function knownPrice({ amount }: EstimatedPrice): Scaled | null {
+  return amount === undefined ? null : scaledOf(amount)
 }
 
 function requiredOf(schema: object): string[] {

@@ -2,7 +2,6 @@
  * Looks at every endpoint of the catalog in turn, without paying and without an effect, and writes
  * down how it is. Any number of programs and commands may do so beside each other.
  */
-
 import {
   claimDue,
   type EndpointName,

@@ -3,6 +3,8 @@
  * final. One that the chain took back is taken back in the books; one that was held to have failed
  * and has settled is owed to its payer.
  */
+import type { Ask } from '#money/node.ts'
+import { lookFor } from '#money/settled.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { reversePayment } from '#rows/jobs/reversals.ts'
 import { type Payment, settlePayment } from '#rows/payments/payments.ts'
@@ -19,7 +21,6 @@ import type { Clock } from '#runtime/runtime.ts'
 import type { Queryable } from '#store/ledger/lane.ts'
 import { type FinalTransaction, readFinal } from '#store/read/payments/settlements.ts'
 import type { Logger } from '#telemetry.ts'
-import { type Ask, lookFor } from '../chain/lookFor.ts'
 import type { Outcome } from '../methods/PaymentMethod.ts'
 import { verdictOn } from './verdictOn.ts'
 

@@ -5,6 +5,7 @@
 import { custom, type LocalAccount, type Transport } from 'viem'
 import { Transaction } from 'viem/tempo'
 import { failure } from '#errors.ts'
+import { ATTO_PER_MILLIONTH } from '#money/amounts.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { leftToday, reserveFee } from '#rows/payments/sponsored.ts'
 
@@ -18,9 +19,7 @@ export interface SponsorOptions {
   readonly isFunded?: () => boolean
 }
 
-/** Fees are told in units of which a dollar has 10^18. */
-const FEE_UNITS_OF_MILLIONTH = 10n ** 12n
-/** What one transaction may cost, in fee units: five cents, which is more than any of these takes. */
+/** What one transaction may cost, in attodollars: five cents, which is more than any of these takes. */
 const FEE_MAX = 5n * 10n ** 16n
 
 const SENDS = new Set(['eth_sendRawTransaction', 'eth_sendRawTransactionSync'])
@@ -39,7 +38,7 @@ export class Sponsor {
   /** Whether another fee would be taken over now: there is money for it, within the limit of the day. */
   async isOpen(): Promise<boolean> {
     const { app, chainId, limit, isFunded = () => true } = this.#options
-    return isFunded() && (await leftToday(app, chainId, limit)) >= FEE_MAX / FEE_UNITS_OF_MILLIONTH
+    return isFunded() && (await leftToday(app, chainId, limit)) >= FEE_MAX / ATTO_PER_MILLIONTH
   }
 
   /** Sends nothing whose fee goes beyond the limit of the day. */
@@ -59,7 +58,7 @@ export class Sponsor {
     const { app, chainId, limit } = this.#options
     const { feePayerSignature, gas = 0n, maxFeePerGas = 0n } = Transaction.deserialize(raw)
     if (!feePayerSignature) return
-    const fee = (gas * maxFeePerGas) / FEE_UNITS_OF_MILLIONTH + 1n
+    const fee = (gas * maxFeePerGas) / ATTO_PER_MILLIONTH + 1n
     if (!(await reserveFee(app, { chainId, fee, limit }))) throw new SponsorLimitError()
   }
 }

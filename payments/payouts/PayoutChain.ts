@@ -9,10 +9,12 @@ import {
 } from 'viem'
 import { Abis, Addresses, Transaction } from 'viem/tempo'
 import { failure, messageOf } from '#errors.ts'
+import { ATTO_PER_MILLIONTH } from '#money/amounts.ts'
+import type { Ask } from '#money/node.ts'
+import { type Found, type Log, lookFor, type Sought } from '#money/settled.ts'
 import { isRecord, lowercased, shorten } from '#primitives.ts'
 import type { Payout, SignedTransaction } from '#rows/payments/payouts.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import { type Ask, type Found, type Log, lookFor, type Sought } from '../chain/lookFor.ts'
 import { transfersIn } from '../chain/transfersIn.ts'
 
 export interface PayoutChainOptions {
@@ -38,8 +40,6 @@ const VALID_SECONDS = 25
 const EXPIRING_LANE = 2n ** 256n - 1n
 /** A balance that was never there before costs more than nodes estimate. */
 const GAS = 1_500_000n
-/** Gas is priced in attodollars; tokens have six decimals. */
-const ATTO_PER_UNIT = 10n ** 12n
 
 /** The payout cannot be sent now; its message says why. */
 export class PayoutRefusedError extends failure('PayoutRefusedError', 'payout_refused', 'retry') {}
@@ -77,7 +77,11 @@ export class PayoutChain {
     const data = encodeFunctionData({ abi: Abis.tip20, functionName: 'transferWithMemo', args })
     await this.#tryOut(currency, data)
     const maxFeePerGas = 2n * BigInt(String(await this.#ask('eth_gasPrice', [])))
-    const feeToken = await this.#feeTokenFor(currency, payout.amount, (GAS * maxFeePerGas) / ATTO_PER_UNIT)
+    const feeToken = await this.#feeTokenFor(
+      currency,
+      payout.amount,
+      (GAS * maxFeePerGas) / ATTO_PER_MILLIONTH,
+    )
     const validBefore = (await this.#nowSeconds()) + VALID_SECONDS
     const raw = await account.signTransaction(
       {

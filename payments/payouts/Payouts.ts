@@ -4,6 +4,7 @@
  * chain can take the one before no more. Paid means final.
  */
 import { messageOf } from '#errors.ts'
+import type { Mined } from '#money/settled.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { isOfKnownHistory, pauseAfterRestore, pauseOf } from '#rows/payments/pauses.ts'
 import {
@@ -21,7 +22,6 @@ import { mapAtMost } from '#runtime/mapAtMost.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import type { Mined } from '../chain/lookFor.ts'
 import { type PayoutChain, PayoutRefusedError } from './PayoutChain.ts'
 
 export interface PayoutsOptions {

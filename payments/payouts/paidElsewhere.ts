@@ -5,6 +5,8 @@
  * has paid no other debt.
  */
 import { isAddressEqual } from 'viem'
+import type { Ask } from '#money/node.ts'
+import { lookFor } from '#money/settled.ts'
 import { lowercased } from '#primitives.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import {
@@ -13,7 +15,6 @@ import {
   isPayoutTransaction,
   type Payout,
 } from '#rows/payments/payouts.ts'
-import { type Ask, lookFor } from '../chain/lookFor.ts'
 import { type Transfer, transfersIn } from '../chain/transfersIn.ts'
 import { feeOf } from './PayoutChain.ts'
 

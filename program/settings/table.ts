@@ -2,7 +2,6 @@
  * Every setting, once: its form, its default and what it means. The settings that are read,
  * `millrace config` and the table of docs/settings.md derive from here.
  */
-
 import { KEY_BYTES } from '#rows/sealing.ts'
 import { MULTIPLIER_PATTERN, PAR_TOKEN_PATTERN, parTokensDefault } from '#wallet/currencies.ts'
 import * as chain from './chainFields.ts'

@@ -1,7 +1,7 @@
 /** The operator's file of the wallet: its key, where it pays, and how much. */
 import * as s from '#http/schema.ts'
 import { settingFile } from '#http/settingCheck.ts'
-import { amountOf } from '#payments/price.ts'
+import { amountOf } from '#money/amounts.ts'
 import type { WalletLimits } from '#rows/jobs/wallet.ts'
 
 export interface WalletSettings {

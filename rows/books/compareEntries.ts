@@ -1,5 +1,6 @@
 /** The ledger beside what the rows of payments, jobs, calls and payouts say it should have. */
 import { sql } from 'kysely'
+import { CHAIN, COST_OF_CALLS, COST_OF_UNDELIVERED, COSTS_OF_FEES } from '#money/accounts.ts'
 import { toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
 import { expectedEntries } from './expectedEntries.ts'
@@ -35,10 +36,10 @@ export async function compareEntries(app: AppDatabase, limit: number): Promise<r
   const { rows } = await sql<DifferenceRow>`
     WITH expected AS (${expectedEntries}),
     ledger AS (
-      SELECT transaction_id, CASE WHEN account IN ('cost:jobs', 'cost:undelivered') THEN 'cost' ELSE account END AS account,
+      SELECT transaction_id, CASE WHEN account IN (${COST_OF_CALLS}, ${COST_OF_UNDELIVERED}) THEN 'cost' ELSE account END AS account,
         chain_id, currency, sum(amount) AS amount
       FROM app.ledger_entries
-      WHERE NOT (account IN ('costs:fees', 'chain')
+      WHERE NOT (account IN (${COSTS_OF_FEES}, ${CHAIN})
         AND EXISTS (SELECT FROM app.payouts o WHERE o.id = transaction_id AND o.state = 'paid'))
       GROUP BY 1, 2, 3, 4
     )

@@ -1,5 +1,6 @@
 /** Money that left, by the rows of what it was sent for. */
 import { type RawBuilder, sql } from 'kysely'
+import { CHAIN } from '#money/accounts.ts'
 import { toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
 
@@ -30,7 +31,7 @@ interface SentRow {
 const bookedFees = sql`
   (SELECT coalesce(jsonb_agg(jsonb_build_object('currency', '0x' || encode(f.currency, 'hex'), 'amount', f.amount::text)), '[]')
    FROM (SELECT currency, sum(amount) AS amount FROM app.ledger_entries
-     WHERE transaction_id = o.id AND account = 'chain' GROUP BY currency) AS f)`
+     WHERE transaction_id = o.id AND account = ${CHAIN} GROUP BY currency) AS f)`
 
 /** What was sent on a chain, in the order of the ids. @param after empty for the first */
 export const listSent = (

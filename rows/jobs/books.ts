@@ -3,6 +3,14 @@
  * service's as far as calls were paid for, and the payer's again for the rest.
  */
 import { sql } from 'kysely'
+import {
+  COST_OF_CALLS,
+  COST_OF_UNDELIVERED,
+  ESCROW_OF_JOBS,
+  REFUNDS,
+  REVENUE_OF_JOBS,
+  WALLET,
+} from '#money/accounts.ts'
 import { toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
 import { addEntries, type Entry } from '../payments/ledger.ts'
@@ -19,20 +27,11 @@ export interface JobCharge {
   readonly amount: bigint
 }
 
-/** Held for jobs that have not ended. */
-export const ESCROW = 'escrow:jobs'
-export const REVENUE = 'revenue:jobs'
-const REFUNDS = 'refunds'
-/** What left to sellers, by whether their answer came. */
-const WALLET = 'wallet'
-const COST = 'cost:jobs'
-const COST_UNDELIVERED = 'cost:undelivered'
-
 /** What a payment brought is held until its job has ended, in the transaction that makes the job. */
 export const addHeld = (transaction: AppDatabase, charge: JobCharge): Promise<void> =>
   addEntries(transaction, `job:${charge.paymentId}/held`, [
-    { ...moneyOf(charge), account: REVENUE, amount: -charge.amount },
-    { ...moneyOf(charge), account: ESCROW, amount: charge.amount },
+    { ...moneyOf(charge), account: REVENUE_OF_JOBS, amount: -charge.amount },
+    { ...moneyOf(charge), account: ESCROW_OF_JOBS, amount: charge.amount },
   ])
 
 const moneyOf = ({ chainId, token: currency }: JobCharge) => ({ chainId, currency })
@@ -55,7 +54,7 @@ export async function addCost(
 ): Promise<void> {
   await addEntries(transaction, `cost:${chainId}:${reference}`, [
     { account: WALLET, chainId, currency, amount: -amount },
-    { account: isDelivered ? COST : COST_UNDELIVERED, chainId, currency, amount },
+    { account: isDelivered ? COST_OF_CALLS : COST_OF_UNDELIVERED, chainId, currency, amount },
   ])
 }
 
@@ -96,8 +95,8 @@ export async function addClosing(
   { committedAmount, refund }: Pick<Closing, 'committedAmount' | 'refund'>,
 ): Promise<void> {
   const entries: readonly Entry[] = [
-    { ...moneyOf(charge), account: ESCROW, amount: -charge.amount },
-    { ...moneyOf(charge), account: REVENUE, amount: committedAmount },
+    { ...moneyOf(charge), account: ESCROW_OF_JOBS, amount: -charge.amount },
+    { ...moneyOf(charge), account: REVENUE_OF_JOBS, amount: committedAmount },
     { ...moneyOf(charge), account: REFUNDS, amount: refund },
   ]
   const moved = entries.filter(({ amount }) => amount !== 0n)

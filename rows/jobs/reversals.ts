@@ -2,12 +2,13 @@
  * A payment that the chain took back, and what hangs on it: its job begins and pays nothing more, and
  * what is owed for it is not sent. What left all the same is a cost.
  */
+import { COSTS_OF_REVERSED, ESCROW_OF_JOBS, owedAccounts, REVENUE_OF_JOBS } from '#money/accounts.ts'
 import type { AppDatabase } from '../database.ts'
 import { withdrawPayout } from '../payments/debts.ts'
-import { addEntries, COST_REVERSED } from '../payments/ledger.ts'
+import { addEntries } from '../payments/ledger.ts'
 import type { Payment } from '../payments/payments.ts'
 import { takeBack } from '../payments/proofs.ts'
-import { chargeColumns, chargedJobOf, ESCROW, type JobCharge, REVENUE } from './books.ts'
+import { chargeColumns, chargedJobOf, type JobCharge } from './books.ts'
 import { requestCancel } from './reads.ts'
 import { keepReason, PAYMENT_REVERSED } from './reviews.ts'
 
@@ -29,7 +30,7 @@ export async function reversePayment(app: AppDatabase, payment: Payment): Promis
     if (!charge) return true
     await keepReason(transaction, job.id, PAYMENT_REVERSED)
     if (job.ended_at === null) {
-      await moveBack(transaction, charge, [[ESCROW, charge.amount]])
+      await moveBack(transaction, charge, [[ESCROW_OF_JOBS, charge.amount]])
       await requestCancel(transaction, job.id)
       return true
     }
@@ -52,7 +53,7 @@ async function owedFor(
   owed = 0n,
 ): Promise<Moved> {
   const { withdrawn, sent } = await withdrawPayout(transaction, kind, reference)
-  return sent > 0n ? [COST_REVERSED, sent] : [`${kind}s`, withdrawn > 0n ? withdrawn : owed]
+  return sent > 0n ? [COSTS_OF_REVERSED, sent] : [owedAccounts[kind], withdrawn > 0n ? withdrawn : owed]
 }
 
 /** Makes even what the revenue of the job was taken from, as the payment has taken it back. */
@@ -66,6 +67,6 @@ async function moveBack(
   const sum = from.reduce((total, [, amount]) => total + amount, 0n)
   await addEntries(transaction, `job:${paymentId}/reversed`, [
     ...from.map(([account, amount]) => ({ account, chainId, currency, amount: -amount })),
-    { account: REVENUE, chainId, currency, amount: sum },
+    { account: REVENUE_OF_JOBS, chainId, currency, amount: sum },
   ])
 }

@@ -1,5 +1,6 @@
 /** What rewards of reviews go by, and the money they are. */
 import { sql } from 'kysely'
+import { REVENUE_OF_JOBS, REWARDS } from '#money/accounts.ts'
 import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, fromNow } from '../database.ts'
 import { queuePayout } from '../payments/debts.ts'
@@ -162,8 +163,8 @@ export async function oweReward(
   const owed = { kind: 'reward', reference: jobId, chainId, currency, amount, to: payer } as const
   if (!(await queuePayout(transaction, owed, nowMs))) return false
   await addEntries(transaction, `reward:${jobId}`, [
-    { account: 'revenue:jobs', chainId, currency, amount: -amount },
-    { account: 'rewards', chainId, currency, amount },
+    { account: REVENUE_OF_JOBS, chainId, currency, amount: -amount },
+    { account: REWARDS, chainId, currency, amount },
   ])
   return true
 }

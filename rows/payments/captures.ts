@@ -1,5 +1,6 @@
 /** What channels have paid out to payees. */
 import { sql } from 'kysely'
+import { channelAccount, payerAccount } from '#money/accounts.ts'
 import { toBytes, toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
 import { addEntries } from './ledger.ts'
@@ -16,8 +17,8 @@ export async function addCapture(
     .execute()
   const money = { chainId, currency: token }
   await addEntries(transaction, `${id}:${settled}`, [
-    { account: `payer:${payer}`, ...money, amount: -amount },
-    { account: `channel:${id}`, ...money, amount },
+    { account: payerAccount(payer), ...money, amount: -amount },
+    { account: channelAccount(id), ...money, amount },
   ])
 }
 

@@ -1,15 +1,11 @@
 /** Money of the service in double entry: the entries of a transaction sum to 0, which the database holds. */
 import { sql } from 'kysely'
+import { REFUNDS, REVENUE_PATTERN, revenueAccount } from '#money/accounts.ts'
 import { toBytes, toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
 
 export interface Entry {
-  /**
-   * Outside of the service `payer:<address>`, `channel:<id>` and `chain`, to which fees go; inside
-   * `revenue:<scope>`, `escrow:jobs` for jobs that have not ended, what is owed (`refunds`,
-   * `rewards`), what left to sellers (`wallet`, `cost:jobs`, `cost:undelivered`), `costs:fees` and
-   * `costs:reversed`.
-   */
+  /** One of `money/accounts.ts`. */
   readonly account: string
   readonly chainId: number
   /** Lowercase address of the token. */
@@ -17,9 +13,6 @@ export interface Entry {
   /** In the currency's smallest unit; what an account receives is positive. */
   readonly amount: bigint
 }
-
-/** What was refunded or given for payments that the chain took back afterwards. */
-export const COST_REVERSED = 'costs:reversed'
 
 /** @throws PostgresError when they do not sum to 0, at the end of the transaction */
 export async function addEntries(
@@ -53,8 +46,8 @@ export const addOwed = (
   }: Omit<Entry, 'account'> & { readonly id: string; readonly scope: string },
 ): Promise<void> =>
   addEntries(transaction, `${id}/owed`, [
-    { account: `revenue:${scope}`, chainId, currency, amount: -amount },
-    { account: 'refunds', chainId, currency, amount },
+    { account: revenueAccount(scope), chainId, currency, amount: -amount },
+    { account: REFUNDS, chainId, currency, amount },
   ])
 
 /** Transactions whose entries do not sum to 0 in each currency: none, unless somebody changed rows. */
@@ -77,7 +70,7 @@ export const readBalances = async (app: AppDatabase): Promise<readonly Entry[]> 
 export const readRevenue = async (app: AppDatabase): Promise<readonly Entry[]> =>
   balancesOf(
     await summed(app)
-      .where('account', 'like', 'revenue:%')
+      .where('account', 'like', REVENUE_PATTERN)
       .where('transaction_id', 'like', `${PAYMENT_PREFIX}%`)
       .execute(),
   )

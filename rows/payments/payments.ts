@@ -4,6 +4,7 @@
  * one that was paused past its time from writing.
  */
 import { sql } from 'kysely'
+import { channelAccount, payerAccount, revenueAccount } from '#money/accounts.ts'
 import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
 import { newTimedId } from '../identifiers.ts'
@@ -238,15 +239,15 @@ const entriesOf = ({
 }: Payment): readonly Entry[] => [
   {
     // A channel pays out later: until then the payer has paid nothing.
-    account: method === CHANNEL_METHOD ? channelAccountOf(identity) : `payer:${payer}`,
+    account: method === CHANNEL_METHOD ? channelAccount(channelIn(identity)) : payerAccount(payer),
     ...{ chainId, currency, amount: -amount },
   },
-  { account: `revenue:${scope}`, chainId, currency, amount },
+  { account: revenueAccount(scope), chainId, currency, amount },
 ]
 
 /** The method whose payments are taken from a channel: its id begins the identity. */
 export const CHANNEL_METHOD = 'tempo/session'
-const channelAccountOf = (identity: string) => `channel:${identity.split(':')[0]}`
+const channelIn = (identity: string): string => identity.split(':')[0] ?? ''
 
 /** It surely did not settle. */
 export async function failPayment(app: AppDatabase, held: HeldPayment): Promise<void> {
@@ -309,7 +310,7 @@ export async function sumSettled(app: AppDatabase): Promise<readonly Entry[]> {
     .groupBy(['scope', 'chain_id', 'currency'])
     .execute()
   return rows.map(({ scope, chain_id: chainId, currency, amount }) => ({
-    account: `revenue:${scope}`,
+    account: revenueAccount(scope),
     chainId,
     currency: toHex(currency),
     amount: BigInt(amount),

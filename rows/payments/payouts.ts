@@ -4,6 +4,7 @@
  * before it is sent, and the next one is stored only for a row that was put back.
  */
 import { sql } from 'kysely'
+import { CHAIN, COSTS_OF_FEES, owedAccounts, payerAccount } from '#money/accounts.ts'
 import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
 import { addEntries } from './ledger.ts'
@@ -244,12 +245,12 @@ async function finish(
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return false
   await addEntries(transaction, id, [
-    { account: `${kind}s`, chainId, currency, amount: -amount },
-    { account: `payer:${to}`, chainId, currency, amount },
+    { account: owedAccounts[kind], chainId, currency, amount: -amount },
+    { account: payerAccount(to), chainId, currency, amount },
     ...(fee > 0n
       ? [
-          { account: 'costs:fees', chainId, currency: feeCurrency, amount: -fee },
-          { account: 'chain', chainId, currency: feeCurrency, amount: fee },
+          { account: COSTS_OF_FEES, chainId, currency: feeCurrency, amount: -fee },
+          { account: CHAIN, chainId, currency: feeCurrency, amount: fee },
         ]
       : []),
   ])

@@ -1,9 +1,10 @@
 /** What our own index says of settlements. */
 import { sql } from 'kysely'
+import { COSTS_OF_REVERSED, payerAccount, REFUNDS, revenueAccount } from '#money/accounts.ts'
 import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, fromNow } from '../database.ts'
 import { withdrawPayout } from './debts.ts'
-import { addEntries, COST_REVERSED } from './ledger.ts'
+import { addEntries } from './ledger.ts'
 import { columns, type Payment, paymentOf } from './payments.ts'
 
 /** A payment whose transaction is known. */
@@ -121,10 +122,10 @@ export async function takeBack(
     .executeTakeFirst()
   if (!row) return false
   const isRefunded = row.owed_at !== null && (await withdrawPayout(transaction, 'refund', id)).sent > 0n
-  const owed = isRefunded ? COST_REVERSED : 'refunds'
+  const owed = isRefunded ? COSTS_OF_REVERSED : REFUNDS
   await addEntries(transaction, `${id}/reversed`, [
-    { account: row.owed_at ? owed : `revenue:${scope}`, chainId, currency, amount: -amount },
-    { account: `payer:${payer}`, chainId, currency, amount },
+    { account: row.owed_at ? owed : revenueAccount(scope), chainId, currency, amount: -amount },
+    { account: payerAccount(payer), chainId, currency, amount },
   ])
   return true
 }

@@ -1,6 +1,5 @@
 // Goal: the catalog over HTTP: parameters as specified, refused outside their bounds, answers as
 // the document says.
-
 import type { FastifyInstance } from 'fastify'
 import { Compile } from 'typebox/compile'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

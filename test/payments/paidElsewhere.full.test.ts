@@ -3,7 +3,7 @@
 // Method: queued refunds over Postgres, transfers of a token on a second chain.
 import { http } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { askOf } from '#payments/chain/lookFor.ts'
+import { askOf } from '#money/node.ts'
 import { settleByHand } from '#payments/payouts/paidElsewhere.ts'
 import { queuePayout } from '#rows/payments/debts.ts'
 import { findUnbalanced, readBalances } from '#rows/payments/ledger.ts'

@@ -4,7 +4,7 @@
 import { custom, http } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { quantity } from '#local/devchain/devRpc.ts'
-import { type Ask, askOf } from '#payments/chain/lookFor.ts'
+import { type Ask, askOf } from '#money/node.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { lower, SECOND_CHAIN, type SecondChain, startSecondChain, x402Payer } from './support/secondChain.ts'
 import { accountOf, openShop, PRICE } from './support/shop.ts'

@@ -8,12 +8,12 @@ import { createClient, decodeFunctionData, encodeEventTopics, type Hex, keccak25
 import type { LocalAccount } from 'viem/accounts'
 import { tempo as tempoChain } from 'viem/chains'
 import { Abis, Transaction } from 'viem/tempo'
-import type { Ask } from '#payments/chain/lookFor.ts'
-import { quantityIn } from '#payments/chain/lookFor.ts'
+import { millionthsOf } from '#money/amounts.ts'
+import { type Ask, hashIn, numberIn, quantityIn } from '#money/node.ts'
 import { address, isRecord } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { challengesOf, isLive } from '../liveOffers.ts'
-import { askAny, hashIn, outcomeOn, type PayChain, transportOf } from '../payChain.ts'
+import { askAny, outcomeOn, type PayChain, transportOf } from '../payChain.ts'
 import {
   type Outcome,
   type Payable,
@@ -37,8 +37,6 @@ const FEE_UNITS_MAX = 50_000n
 const VALID_SECONDS_MAX = 60
 /** A challenge that ends sooner is not worth an answer's way. */
 const LEFT_MS_MIN = 5_000
-/** Fees are told in 10^-18 dollars a unit of gas; quotes have six decimals. */
-const FEE_UNIT = 10n ** 12n
 
 type Challenged = Awaited<ReturnType<typeof challengesOf>>[number]
 type TempoTransaction = ReturnType<typeof Transaction.deserialize>
@@ -96,7 +94,7 @@ export class TempoCharge implements Paying {
       ],
     })
     const asked = new Response(null, { status: 402, headers: headersOf(headers) })
-    const fromBlock = Number(quantityIn(await askAny(chain)('eth_blockNumber', [])))
+    const fromBlock = numberIn(await askAny(chain)('eth_blockNumber', []))
     const payment = await mppx.preparePayment(asked, {
       orderChallenges: (offered) => offered.filter(({ challenge }) => isSame(challenge, one)),
     })
@@ -154,7 +152,7 @@ function assertOffered(
     call.to?.toLowerCase() === offer.token &&
     recipient.toLowerCase() === offer.recipient &&
     amount === offer.amount &&
-    feeUnitsOf(BigInt(gas) * BigInt(maxFeePerGas)) <= FEE_UNITS_MAX &&
+    millionthsOf(BigInt(gas) * BigInt(maxFeePerGas)) <= FEE_UNITS_MAX &&
     // Only what runs out can be told to have failed.
     validBefore !== undefined &&
     Number(validBefore) <= lastSecond
@@ -167,10 +165,10 @@ async function findReceipt(ask: Ask, txHash: Hex, { payer }: Sent) {
   if (!isRecord(receipt)) return null
   const { status, gasUsed, effectiveGasPrice, feePayer } = receipt
   const isOurs = typeof feePayer !== 'string' || feePayer.toLowerCase() === payer
-  const feeUnits = isOurs ? feeUnitsOf(quantityIn(gasUsed) * quantityIn(effectiveGasPrice)) : 0n
+  const feeUnits = isOurs ? millionthsOf(quantityIn(gasUsed) * quantityIn(effectiveGasPrice)) : 0n
   return quantityIn(status) === 1n
     ? ({ kind: 'settled', txHash, feeUnits } as const)
-    : ({ kind: 'failed', feeUnits, blockNumber: quantityIn(receipt['blockNumber']) } as const)
+    : ({ kind: 'failed', feeUnits, blockNumber: numberIn(receipt['blockNumber']) } as const)
 }
 
 /** The hash is decided by the account that pays for the transaction; the memo is bound to the challenge. */
@@ -187,8 +185,6 @@ async function findTransfer(ask: Ask, { currency, recipient, payer, reference, f
   if (!isRecord(log)) return null
   return { kind: 'settled', txHash: hashIn(log['transactionHash']), feeUnits: 0n } as const
 }
-
-const feeUnitsOf = (attodollars: bigint): bigint => (attodollars + FEE_UNIT - 1n) / FEE_UNIT
 
 /** Names that a credential goes by; a seller does not choose any other. */
 const credentialHeaders = new Set(['authorization', 'payment-authorization'])

@@ -8,12 +8,11 @@ import type { PaymentRequirements } from '@x402/core/types'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { encodeEventTopics, encodeFunctionData, pad, parseAbi } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
-import type { Ask } from '#payments/chain/lookFor.ts'
-import { quantityIn } from '#payments/chain/lookFor.ts'
+import { type Ask, hashIn, numberIn, quantityIn } from '#money/node.ts'
 import { address, isRecord } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { acceptsOf, isLive } from '../liveOffers.ts'
-import { askAny, hashIn, outcomeOn, type PayChain } from '../payChain.ts'
+import { askAny, outcomeOn, type PayChain } from '../payChain.ts'
 import {
   type Outcome,
   type Payable,
@@ -81,7 +80,7 @@ export class X402Exact implements Paying {
     const http = new x402HTTPClient(client)
     const required = http.getPaymentRequiredResponse((name) => String(headers[name.toLowerCase()] ?? ''))
     const accepts = required.accepts.filter((each) => isDeepStrictEqual(each, accept)).slice(0, 1)
-    const fromBlock = Number(quantityIn(await askAny(chain)('eth_blockNumber', [])))
+    const fromBlock = numberIn(await askAny(chain)('eth_blockNumber', []))
     await assertHas(askAny(chain), account.address, accepts[0])
     const payload = await client.createPaymentPayload({ ...required, accepts })
     const { nonce, validBefore } = authorizationIn(payload.payload)

@@ -1,12 +1,13 @@
 /** What an operator should know of the wallet: what it has on each chain, and what is not known yet. */
 import { encodeFunctionData, parseAbi } from 'viem'
-import { quantityIn } from '#payments/chain/lookFor.ts'
+import { decimalText, rescaled } from '#money/amounts.ts'
+import { quantityIn } from '#money/node.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { type OpenSpends, sumOpenSpends } from '#rows/jobs/spends.ts'
 import { repeat, warning } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { decimalText, type QuoteTerms, rescaled } from '../currencies.ts'
+import type { QuoteTerms } from '../currencies.ts'
 import { askAny, type PayChain } from '../payChain.ts'
 
 export interface WalletWatchOptions {

@@ -1,6 +1,7 @@
 /** Which of a seller's offers is paid: the cheapest one within what the job was quoted. */
+import { rescaled } from '#money/amounts.ts'
 import type { RecipientPolicy, RefusalCode } from '../buyer.ts'
-import { type QuoteTerms, rescaled, tokenKey } from '../currencies.ts'
+import { type QuoteTerms, tokenKey } from '../currencies.ts'
 import type { Payable } from '../paying.ts'
 
 export interface Bounds {

@@ -1,8 +1,9 @@
 /** What a purchase came to, in the port's words. */
+import { rescaled } from '#money/amounts.ts'
 import type { Spend } from '#rows/jobs/spends.ts'
 import type { Reservation } from '#rows/jobs/wallet.ts'
 import type { Paid, Purchased, RefusalCode } from '../buyer.ts'
-import { type QuoteTerms, rescaled, tokenKey } from '../currencies.ts'
+import { type QuoteTerms, tokenKey } from '../currencies.ts'
 
 const RETRY_MS = 2_000
 

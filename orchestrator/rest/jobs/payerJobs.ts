@@ -1,6 +1,7 @@
 /** HEAD and GET /v1/jobs: for the account that proves itself, by a charge of zero. */
 import { rawEndpoint } from '#http/rawEndpoint.ts'
 import * as s from '#http/schema.ts'
+import { decimalText } from '#money/amounts.ts'
 import {
   listDaysOfPayer,
   listJobsOfPayer,
@@ -10,7 +11,6 @@ import {
   type PayerSpend,
   sumSpendOfPayer,
 } from '#rows/jobs/payerJobs.ts'
-import { decimalText } from '#wallet/currencies.ts'
 import { agentRequests } from '../../allowance.ts'
 import { JOBS_SCOPE } from '../../job/JobOrders.ts'
 import type { OrchestratorServices } from '../../operations.ts'

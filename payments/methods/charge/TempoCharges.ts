@@ -10,11 +10,11 @@ import { Mppx, type Store, tempo } from 'mppx/server'
 import { createClient, custom, keccak256, type Transport } from 'viem'
 import { tempo as tempoChain } from 'viem/chains'
 import { Transaction } from 'viem/tempo'
-import { isRecord } from '#primitives.ts'
+import { amountOf, decimalText } from '#money/amounts.ts'
+import { quantityIn } from '#money/node.ts'
+import { isHash, isRecord, lowercased } from '#primitives.ts'
 import type { CheckedPayment } from '#rows/payments/payments.ts'
-import { quantityIn } from '../../chain/lookFor.ts'
 import type { Sponsor } from '../../chain/Sponsor.ts'
-import { amountOf, decimalOf } from '../../price.ts'
 import {
   bySeller,
   challengeIn,
@@ -216,7 +216,7 @@ export class TempoCharges implements PaymentMethod {
   #termsOf({ digest, description, meta }: Price, { currency, amount }: Asked, { salt, isSponsored }: Drawn) {
     const { chainId, recipient } = this.#options
     return {
-      amount: decimalOf(amount, currency.decimals),
+      amount: decimalText(amount, currency.decimals),
       currency: currency.address,
       decimals: currency.decimals,
       chainId,
@@ -318,7 +318,7 @@ async function transactionIn(
 function hashIn({ payload }: Pick<Credential.Credential, 'payload'>): `0x${string}` | null {
   if (!isRecord(payload) || payload['type'] !== 'hash') return null
   const { hash } = payload
-  return typeof hash === 'string' && /^0x[0-9a-fA-F]{64}$/.test(hash) ? asHex(hash.toLowerCase()) : null
+  return isHash(hash) ? lowercased(hash) : null
 }
 
 function refused(cause: unknown): never {

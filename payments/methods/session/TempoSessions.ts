@@ -6,11 +6,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Credential, Errors } from 'mppx'
 import { Session } from 'mppx/tempo'
+import { amountOf, decimalText } from '#money/amounts.ts'
 import { isRecord } from '#primitives.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { findChannel, wasTaken } from '#rows/payments/channels.ts'
 import { CHANNEL_METHOD, type CheckedPayment } from '#rows/payments/payments.ts'
-import { amountOf, decimalOf } from '../../price.ts'
 import type { Currency } from '../charge/TempoCharges.ts'
 import {
   bySeller,
@@ -263,7 +263,7 @@ export class TempoSessions implements PaymentMethod {
   #termsOf({ digest, description, meta }: Price, { currency, amount, deposit }: Asked, isSponsored: boolean) {
     const { chainId, recipient, sponsor } = this.#options
     return {
-      amount: decimalOf(amount, currency.decimals),
+      amount: decimalText(amount, currency.decimals),
       currency: currency.address,
       decimals: currency.decimals,
       chainId,
@@ -271,7 +271,7 @@ export class TempoSessions implements PaymentMethod {
       operator: sponsor.account.address,
       ...(!isSponsored && { feePayer: false }),
       unitType: 'request',
-      suggestedDeposit: decimalOf(deposit, currency.decimals),
+      suggestedDeposit: decimalText(deposit, currency.decimals),
       description,
       meta: { ...meta, request: Buffer.from(digest).toString('base64url') },
     }

@@ -10,8 +10,8 @@ import {
   type Transport,
 } from 'viem'
 import { getBlock, getChainId, getLogs, getTransactionReceipt, readContract } from 'viem/actions'
+import { isPast } from '#money/settled.ts'
 import { decimalsOf } from '#primitives.ts'
-import { GRACE_SECONDS } from '../../chain/lookFor.ts'
 
 const abi = parseAbi([
   'function decimals() view returns (uint8)',
@@ -109,7 +109,7 @@ export class TokenChain {
       // First: a look that comes after sees what this block holds.
       const final = await getBlock(this.#client, { blockTag: 'finalized' })
       if (await this.#isUsed(sent, 'latest')) return await this.#usedBy(sent, final.number)
-      const isOver = Number(final.timestamp) > sent.validBeforeSeconds + GRACE_SECONDS
+      const isOver = isPast({ seconds: Number(final.timestamp) }, sent.validBeforeSeconds)
       return { kind: isOver ? 'failed' : 'unknown' }
     } catch {
       return { kind: 'unknown' }

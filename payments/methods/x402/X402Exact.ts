@@ -9,9 +9,9 @@ import { encodePaymentRequiredHeader, encodePaymentResponseHeader } from '@x402/
 import { x402ResourceServer } from '@x402/core/server'
 import type { PaymentRequirements } from '@x402/core/types'
 import { ApiError } from '#http/errors.ts'
+import { amountOf } from '#money/amounts.ts'
 import type { CheckedPayment } from '#rows/payments/payments.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import { amountOf } from '../../price.ts'
 import {
   type Challenge,
   type DocumentedOffer,

@@ -4,7 +4,7 @@
  */
 import { http } from 'viem'
 import { SettingError } from '#errors.ts'
-import { askOf } from '#payments/chain/lookFor.ts'
+import { askOf } from '#money/node.ts'
 import { settleByHand } from '#payments/payouts/paidElsewhere.ts'
 import { appDatabase } from '#rows/database.ts'
 import { type Liability, listLiabilities, queueRefund } from '#rows/payments/liabilities.ts'

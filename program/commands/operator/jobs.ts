@@ -1,12 +1,12 @@
 /** `millrace jobs`: what was bought, what became of it, and the end of what should not go on. */
 import { failure } from '#errors.ts'
+import { decimalText } from '#money/amounts.ts'
 import { publicJob } from '#orchestrator/job/publicJob.ts'
 import { type AppDatabase, appDatabase } from '#rows/database.ts'
 import { listJobs, readJob, requestCancel } from '#rows/jobs/reads.ts'
 import { removeComments } from '#rows/jobs/reviews.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { decimalText } from '#wallet/currencies.ts'
 import type { Config } from '../../config.ts'
 import { withDatabases } from '../../stores.ts'
 

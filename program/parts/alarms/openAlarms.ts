@@ -1,5 +1,4 @@
 /** Alarms of all chains of a running program, told to their owner where an address is set. */
-
 import { metrics } from '#telemetry.ts'
 import type { WalletProblem } from '#wallet/spend/WalletWatch.ts'
 import type { Chain } from '../../chain/chain.ts'

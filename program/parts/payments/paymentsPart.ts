@@ -5,11 +5,11 @@ import type { PaymentSettings } from '#api/access/paymentSettings.ts'
 import { SettingError } from '#errors.ts'
 import { channelTransport } from '#local/devchain/channels/channelTransport.ts'
 import { DevRpc } from '#local/devchain/devRpc.ts'
+import { askOf } from '#money/node.ts'
 import { JOBS_SCOPE } from '#orchestrator/job/JobOrders.ts'
 import { BooksWatch } from '#payments/books/BooksWatch.ts'
 import { Prover, type ProverOptions } from '#payments/books/Prover.ts'
 import { Uncollected } from '#payments/books/Uncollected.ts'
-import { askOf } from '#payments/chain/lookFor.ts'
 import { Offers } from '#payments/methods/charge/Offers.ts'
 import { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
 import { recheck } from '#payments/methods/recheck.ts'
@@ -18,6 +18,7 @@ import { Payments } from '#payments/Payments.ts'
 import { lowercased } from '#primitives.ts'
 import { appDatabase } from '#rows/database.ts'
 import type { Findings } from '#rows/payments/proofs.ts'
+import { PATH_USD } from '#wallet/currencies.ts'
 import type { Config } from '../../config.ts'
 import type { Program } from '../../program.ts'
 import { devKey } from '../devKey.ts'
@@ -45,10 +46,7 @@ export interface PaymentFindings extends Findings {
 /** A service that asks no more than a name of its payers has this one. */
 const REALM_DEFAULT = 'localhost'
 /** pathUSD and the second token that a dev chain begins with. */
-const devCurrencies = [
-  '0x20c0000000000000000000000000000000000000',
-  '0x20c0000000000000000000000000000000000001',
-] as const
+const devCurrencies = [PATH_USD, '0x20c0000000000000000000000000000000000001'] as const
 
 /** @throws SettingError where payments are on a chain that is not served */
 export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {

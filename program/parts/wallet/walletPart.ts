@@ -1,5 +1,4 @@
 /** The wallet: what jobs buy with. Beside a dev chain it needs no setting. */
-
 import { appDatabase } from '#rows/database.ts'
 import type { Buyer } from '#wallet/buyer.ts'
 import { besideDevChain } from '#wallet/currencies.ts'

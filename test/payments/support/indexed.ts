@@ -1,9 +1,8 @@
 /** A dev chain, and its final blocks in a store, as the indexer proves them. */
-
 import { http } from 'viem'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
 import { DevRpc, field } from '#local/devchain/devRpc.ts'
-import { type Ask, askOf } from '#payments/chain/lookFor.ts'
+import { type Ask, askOf } from '#money/node.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { type ChainStore, decode, openChainStore } from '../../store/support/chainStore.ts'

@@ -3,6 +3,7 @@
  * over rows, sellers and a chain in memory. Everything is decided by the seed.
  */
 import type { Egress } from '#egress/egress.ts'
+import { multiplied } from '#money/amounts.ts'
 import type { CatalogService, ServiceEndpoint } from '#orchestrator/catalog/service.ts'
 import { Jobs } from '#orchestrator/job/Jobs.ts'
 import type { FoundEndpoint } from '#orchestrator/plan/EndpointFinder.ts'
@@ -11,7 +12,6 @@ import type { HeldJobs, LoadedJob } from '#rows/jobs/heldJobs.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import { silentLogger } from '#telemetry.ts'
 import type { Buyer, Purchased } from '#wallet/buyer.ts'
-import { multiplied } from '#wallet/currencies.ts'
 import { Kernel, ProcessClock, type SimProcess } from '../kernel.ts'
 import { type Mood, moods, SimMarket } from './simMarket.ts'
 import { type RowBugs, type SimJob, SimRows } from './simRows.ts'

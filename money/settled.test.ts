@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { type Ask, lookFor } from './lookFor.ts'
+import type { Ask } from './node.ts'
+import { lookFor } from './settled.ts'
 
 const sought = { txHash: '0x01', validBeforeSeconds: 1_000 }
 const mined = { status: '0x1', blockNumber: '0x5', blockHash: '0xaa', logs: [] }

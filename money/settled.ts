@@ -3,11 +3,8 @@
  * paid again: what is final is what every node that answers says, and what can be mined no more is
  * what all of them say.
  */
-import type { Transport } from 'viem'
 import { isRecord } from '#primitives.ts'
-
-/** Asks one node. Rejects where it does not answer. */
-export type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>
+import { type Ask, numberIn, quantityIn } from './node.ts'
 
 export interface Log {
   /** Lowercase address. */
@@ -38,14 +35,7 @@ export interface Sought {
 }
 
 /** A node that tells a final block may know its receipts a little later. */
-export const GRACE_SECONDS = 30
-
-/** One for each node of a chain. */
-export const askOf = (transport: Transport): Ask => {
-  const { request } = transport({ retryCount: 0 })
-  const asking: (asked: { method: string; params: readonly unknown[] }) => Promise<unknown> = request
-  return (method, params) => asking({ method, params })
-}
+const GRACE_SECONDS = 30
 
 /** Asks all nodes. */
 export async function lookFor(nodes: readonly Ask[], sought: Sought): Promise<Found> {
@@ -61,12 +51,24 @@ export async function lookFor(nodes: readonly Ask[], sought: Sought): Promise<Fo
 const agree = (one: Mined, other: Mined): boolean =>
   one.isFinal && one.blockHash === other.blockHash && one.succeeded === other.succeeded
 
+/** Whether nothing that is valid until then can be mined any more: every node says so. */
+export async function isOver(nodes: readonly Ask[], validBeforeSeconds: number): Promise<boolean> {
+  const told = await Promise.all(
+    nodes.map((ask) =>
+      finalBlockOf(ask).then(
+        (final) => isPast(final, validBeforeSeconds),
+        () => false,
+      ),
+    ),
+  )
+  return told.length > 0 && told.every(Boolean)
+}
+
 async function lookAt(ask: Ask, { txHash, validBeforeSeconds }: Sought): Promise<Found> {
   // Before the receipt: what a block has that is final by now has its receipt by then.
-  const final = blockOf(await ask('eth_getBlockByNumber', ['finalized', false]))
+  const final = await finalBlockOf(ask)
   const receipt = await ask('eth_getTransactionReceipt', [txHash])
-  if (receipt === null)
-    return { kind: final.seconds > validBeforeSeconds + GRACE_SECONDS ? 'absent' : 'unknown' }
+  if (receipt === null) return { kind: isPast(final, validBeforeSeconds) ? 'absent' : 'unknown' }
   if (!isRecord(receipt)) throw new TypeError('the node told no receipt')
   const blockNumber = numberIn(receipt['blockNumber'])
   const { logs, blockHash } = receipt
@@ -81,23 +83,21 @@ async function lookAt(ask: Ask, { txHash, validBeforeSeconds }: Sought): Promise
   }
 }
 
-function blockOf(block: unknown): { readonly number: number; readonly seconds: number } {
+export interface FinalBlock {
+  readonly number: number
+  readonly seconds: number
+}
+
+/** The newest that a node holds to be final. Whatever it holds is seen by a look that comes after. */
+export async function finalBlockOf(ask: Ask): Promise<FinalBlock> {
+  const block = await ask('eth_getBlockByNumber', ['finalized', false])
   if (!isRecord(block)) throw new TypeError('the node told no block')
   return { number: numberIn(block['number']), seconds: numberIn(block['timestamp']) }
 }
 
-/** A quantity of a node's answer, of up to 256 bits. @throws TypeError where it is none */
-export function quantityIn(value: unknown): bigint {
-  if (typeof value !== 'string' || !/^0x0*[0-9a-f]{1,64}$/i.test(value))
-    throw new TypeError('the node told no quantity')
-  return BigInt(value)
-}
-
-function numberIn(value: unknown): number {
-  const number = Number(quantityIn(value))
-  if (!Number.isSafeInteger(number)) throw new TypeError('the node told no number')
-  return number
-}
+/** Whether what the node does not have by this final block can be mined no more. */
+export const isPast = ({ seconds }: Pick<FinalBlock, 'seconds'>, validBeforeSeconds: number): boolean =>
+  seconds > validBeforeSeconds + GRACE_SECONDS
 
 function logOf(log: unknown): Log {
   if (!isRecord(log)) throw new TypeError('the node told no log')
