@@ -7,7 +7,7 @@ import type { TokenName } from './tokenNames.ts'
 /** On what is not told by logs alone; absent elsewhere. */
 export const approximateSchema = s.boolean({
   description:
-    'true: the transfers of the account once summed up to less than nothing, so it had some that no log tells of, and the amount is only what the logs sum up to; absent elsewhere.',
+    'true: the amount is only what the logs sum up to. The transfers of the account once summed up to less than nothing, or the token’s contract told another balance of a large holder when it was asked. Absent elsewhere.',
 })
 
 export const balanceSchema = s.named('Balance', {

@@ -67,6 +67,19 @@ COMMENT ON COLUMN chain.balance_load.to_block IS 'last block of the load; final'
 COMMENT ON COLUMN chain.balance_load.summed_to IS 'last block whose transfers are in `balance_sums`';
 COMMENT ON COLUMN chain.balance_load.parts_stored IS 'first partitions of `balance_sums` that are in `balances` already, and gone';
 
+CREATE TABLE chain.balance_samples (
+  token bytea NOT NULL,
+  block_num bigint NOT NULL,
+  sampled_at timestamp with time zone NOT NULL,
+  differing bytea,
+  CONSTRAINT balance_samples_pkey PRIMARY KEY (token)
+);
+CREATE INDEX balance_samples_block_num_idx ON chain.balance_samples USING btree (block_num);
+CREATE INDEX balance_samples_sampled_at_idx ON chain.balance_samples USING btree (sampled_at);
+COMMENT ON COLUMN chain.balance_samples.block_num IS 'height of the block the contract was asked about';
+COMMENT ON COLUMN chain.balance_samples.sampled_at IS 'time of that block';
+COMMENT ON COLUMN chain.balance_samples.differing IS 'the largest holder whose balance is not the sum of its transfers; null: none found';
+
 CREATE TABLE chain.balance_sums (
   holder bytea NOT NULL,
   token bytea NOT NULL,

@@ -7,6 +7,11 @@ import type { Address, Hex } from '#primitives.ts'
 
 /** Calls sent in one request; more are refused by many gateways. */
 const CALLS_MAX = 100
+/**
+ * What a question to anybody's contract may cost: a hundred times what one needs, and too little for
+ * an answer of many megabytes.
+ */
+export const QUESTION_GAS_MAX: Hex = '0x4c4b40'
 
 /** One question to one contract. */
 export interface ContractQuestion {

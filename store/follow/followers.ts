@@ -11,6 +11,7 @@ import type { CommitNotices } from '../ledger/notices.ts'
 import type { Postgres } from '../postgres.ts'
 import { balancesFollower } from './balances/balances.ts'
 import { checkpointsFollower } from './balances/checkpoints.ts'
+import { balanceSamplesFollower } from './balances/samples.ts'
 import { FollowerDriver } from './driver.ts'
 import { bookFollower } from './exchange/bookFollower.ts'
 import { feePoolsFollower } from './feePools/poolFollower.ts'
@@ -47,6 +48,7 @@ export function createFollowers({
     bookFollower({ callContracts: kind === 'tempo' ? callContracts : null }),
     balancesFollower({ kind, callContracts, hotBlocks }),
     checkpointsFollower(checkpointBlocks),
+    balanceSamplesFollower(callContracts),
     erc20MetadataFollower(kind, callContracts),
   ]
 }

@@ -89,6 +89,9 @@ describe('plans of balances', () => {
     )
     await pool.query(`INSERT INTO ${s}.token_changes (block_num, token, transfer_count)
       SELECT block_num, token, count(*) FROM ${s}.token_transfers GROUP BY block_num, token`)
+    await pool.query(`INSERT INTO ${s}.balance_samples (token, block_num, sampled_at)
+      SELECT token, 1, to_timestamp(1) FROM ${s}.token_totals
+      UNION ALL SELECT ${bytes('', 't', 40)}, 1, to_timestamp(1) FROM generate_series(1000, 20000) AS t`)
     await writeCheckpoints(store)
     await pool.query('ANALYZE')
   })

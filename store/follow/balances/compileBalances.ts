@@ -7,6 +7,7 @@ import { behind, otherTokens, Parameters, relationOf, tip20Tokens, toBytes } fro
 import { balanceAtSql } from './checkpoints.ts'
 import type { Changes, Moment } from './moment.ts'
 import { movedSql } from './movedSql.ts'
+import { differsSql } from './samples.ts'
 
 /** A holder's balances in the tokens that `tokens` chooses, or those of a token's holders. */
 export type BalancesOf =
@@ -46,7 +47,8 @@ export const balanceOrder = '-balance, address'
 
 /**
  * Rows `address` (the token, or the holder), `balance` and `approximate`, those with more than zero:
- * whether the sum of the transfers was below zero by then, so that no log tells all.
+ * whether the sum of the transfers was below zero by then, so that no log tells all, or the token's
+ * contract has said otherwise of any holder, of whichever block.
  */
 export function compileBalances(
   schema: string,
@@ -69,8 +71,9 @@ function approximateSql(schema: string, of: BalancesOf, moment: Moment, paramete
   const [own, other] = 'holder' in of ? ['holder', 'token'] : ['token', 'holder']
   const address = parameters.bytes('holder' in of ? of.holder : of.token)
   const since = moment.changes ? `<= ${parameters.add(moment.block)}` : 'IS NOT NULL'
-  return `EXISTS (SELECT FROM ${relationOf(schema, 'balances')} AS marked
+  const isMarked = `EXISTS (SELECT FROM ${relationOf(schema, 'balances')} AS marked
     WHERE marked.${own} = ${address} AND marked.${other} = page.address AND marked.below_since ${since})`
+  return `(${isMarked} OR ${differsSql(schema, 'holder' in of ? 'page.address' : address)})`
 }
 
 /** One row `n`: how many there are, counted up to `max`. */

@@ -10,18 +10,13 @@ import { type Address, address, decimalsOf, type Hex } from '#primitives.ts'
 import { isTip20 } from '#transform/addresses.ts'
 import type { ChainKind } from '#transform/profile.ts'
 import { quoteIdentifier, relationOf, toBytes, toHex } from '../../sql.ts'
-import { decodeAnswer, readAnswers } from '../askContracts.ts'
+import { decodeAnswer, QUESTION_GAS_MAX, readAnswers } from '../askContracts.ts'
 import type { BlockFollower, Completion, FollowerContext, FollowerTransaction } from '../follower.ts'
 import { describeStopped, type LoneRow, stoppedTable, storeOrLeaveOut } from '../stoppedEntities.ts'
 import { shortText } from './tokenTexts.ts'
 
 /** Tokens asked about at once: three requests of a hundred calls. */
 const TOKENS_AT_ONCE = 100
-/**
- * What a token may cost to ask: a hundred times what one needs, and too little for an answer of
- * many megabytes.
- */
-const GAS_MAX: Hex = '0x4c4b40'
 
 const [nameFunction, symbolFunction, decimalsFunction] = parseAbi([
   'function name() view returns (string)',
@@ -34,7 +29,7 @@ const functions = [nameFunction, symbolFunction, decimalsFunction] as const
 /** No sensible token says more; the rest is cut. */
 const TEXT_CHARACTERS_MAX = 256
 /**
- * More than its characters can have as UTF-8. To decode a name of 1.5 MB, as long as `GAS_MAX` lets
+ * More than its characters can have as UTF-8. To decode a name of 1.5 MB, as long as `QUESTION_GAS_MAX` lets
  * it be, takes 20 ms, and a hundred tokens may have such names.
  */
 const TEXT_BYTES_MAX = 4 * TEXT_CHARACTERS_MAX + 32
@@ -92,7 +87,9 @@ async function readMetadata(
   }))
   if (unasked.length === 0) return null
   const tokens = kind === 'tempo' ? unasked.filter(({ entity }) => !isTip20(entity)) : unasked
-  const questions = tokens.flatMap(({ entity: to }) => functions.map((ask) => ({ to, ask, gas: GAS_MAX })))
+  const questions = tokens.flatMap(({ entity: to }) =>
+    functions.map((ask) => ({ to, ask, gas: QUESTION_GAS_MAX })),
+  )
   const answers = await readAnswers(call, questions, 'latest', signal)
   const told = tokens.map((token, index): Metadata => {
     const [name = null, symbol = null, decimals = null] = answers.slice(index * functions.length)
