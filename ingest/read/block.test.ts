@@ -117,6 +117,20 @@ describe('parseBlock', () => {
     const none = withAt(broken, 'transactions[1].calls', null)
     expect(blockProblem(none)).toMatchObject({ code: 'shape_invalid', field: 'transactions[1].calls' })
   })
+
+  it('reads no part of an envelope we do not know that only has a name of one of Tempo’s', () => {
+    const nested = [[{ to: '0x', data: '0x' }], []]
+    for (const parts of [
+      { calls: nested },
+      { calls: 2 },
+      { feeToken: '0x' },
+      { nonceKey: [] },
+      { validBefore: 'now' },
+    ]) {
+      const tx = { ...built.block.transactions[1], type: '0x7b', ...parts }
+      expect(parseBlock(withAt(built.block, 'transactions[1]', tx)).transactions[1]).toMatchObject(parts)
+    }
+  })
 })
 
 describe('parseReceipts', () => {

@@ -39,8 +39,7 @@ export function checkTransactionShape(tx: Fields, place: Place, loose: Loose): v
   if (!isAbsent(tx['input'])) expectHex(tx, 'input', place)
   checkNumbers(tx, place)
   checkSignature(tx, place)
-  if (!isAbsent(tx['calls'])) eachOf(tx['calls'], 'calls', place, checkCall)
-  if (!isAbsent(tx['feeToken'])) expectAddress(tx, 'feeToken', place)
+  if (tx['type'] === '0x76') checkTempoParts(tx, place)
   if (!isAbsent(tx['feeCurrency'])) expectAddress(tx, 'feeCurrency', place)
   if (!isAbsent(tx['sourceHash'])) expectHash(tx, 'sourceHash', place)
   spellWithin(tx, partsOfTempo)
@@ -70,14 +69,22 @@ function leaveUnread(tx: Fields, field: (typeof hashedLists)[number], place: Pla
   }
 }
 
-/** Fields without which the envelopes of Ethereum and Tempo cannot be read. */
+/**
+ * Other envelopes have parts of the same names and other shapes, such as lists of lists of calls
+ * (EIP-8130).
+ */
+function checkTempoParts(tx: Fields, place: Place): void {
+  expectQuantity(tx, 'nonce', DIGITS64, place)
+  eachOf(tx['calls'], 'calls', place, checkCall)
+  if (!isAbsent(tx['feeToken'])) expectAddress(tx, 'feeToken', place)
+  checkNumber(tx, 'nonceKey', DIGITS256, place)
+  checkNumber(tx, 'validBefore', DIGITS64, place)
+  checkNumber(tx, 'validAfter', DIGITS64, place)
+}
+
+/** Fields without which the envelopes of Ethereum cannot be read. */
 function checkRequired(tx: Fields, place: Place): void {
   const type = tx['type']
-  if (type === '0x76') {
-    expectList(tx['calls'], 'calls', place)
-    expectQuantity(tx, 'nonce', DIGITS64, place)
-    return
-  }
   if (typeof type !== 'string' || type.length !== 3 || type > '0x4') return
   fillIn(tx, 'input', '0x')
   if (isAbsent(tx['nonce'])) place.fail('shape_invalid', 'nonce')
@@ -92,9 +99,6 @@ function checkNumbers(tx: Fields, place: Place): void {
   checkNumber(tx, 'maxFeePerGas', DIGITS256, place)
   checkNumber(tx, 'maxPriorityFeePerGas', DIGITS256, place)
   checkNumber(tx, 'maxFeePerBlobGas', DIGITS256, place)
-  checkNumber(tx, 'nonceKey', DIGITS256, place)
-  checkNumber(tx, 'validBefore', DIGITS64, place)
-  checkNumber(tx, 'validAfter', DIGITS64, place)
   checkNumber(tx, 'mint', DIGITS256, place)
 }
 

@@ -37,7 +37,8 @@ async function nodeLacking(lacks: Lacks, head = 1_000): Promise<FakeNode> {
   const blocks = await foreignChain(LAST + 1, 'restart')
   const blockAt = (tag: unknown) => {
     if (tag === 'latest' || tag === 'finalized' || Number(tag) === head) return headOf(blocks, head)
-    return blocks[Number(tag)]?.block ?? null
+    const block = blocks[Number(tag)]?.block ?? null
+    return block?.['gasUsed'] === '0x0' ? { ...block, transactions: null } : block
   }
   const receiptOf = (hash: unknown) => {
     for (const [number, { receipts }] of blocks.entries()) {
@@ -137,4 +138,11 @@ test('a chain whose roots cover its receipts has them all', async () => {
   const raw = await source.fetch({ from: 4, to: 4 }, { receiptsSingly: true })
   expect(() => decodeRaw(strict, raw)).toThrow(expect.objectContaining({ code: 'receipts_missing' }))
   await expect(source.fetch({ from: 4, to: 4 })).resolves.toMatchObject({ range: { from: 4, to: 4 } })
+})
+
+test('a block without transactions may have null for their list', async () => {
+  const source = sourceOf([await nodeLacking({})])
+  await source.head()
+  const raw = await source.fetch({ from: 0, to: 1 }, { receiptsSingly: true })
+  expect([...decodeRaw(profile, raw).batch.tables.txs.blockRowCounts]).toEqual([0, LOGS.length])
 })

@@ -7,6 +7,8 @@ import { setImmediate } from 'node:timers/promises'
 import { mapAtMost } from '#runtime/mapAtMost.ts'
 import { type BlockRange, blockCount } from '../../range.ts'
 import { sliceItems, sliceMembers, textOf } from '../../read/json/jsonSlices.ts'
+import { isAbsent } from '../../read/shape.ts'
+import { spelledQuantity } from '../../read/spelling.ts'
 import { callText, type RpcClient, SINGLES_AT_ONCE } from '../client/client.ts'
 import { RpcError } from '../client/errors.ts'
 import { parseBlockRef, quantity } from '../client/parse.ts'
@@ -120,7 +122,9 @@ async function askLists(
 /** Nodes were seen that tell whole transactions, whatever was asked for. */
 function transactionHashes(block: unknown, client: RpcClient): readonly string[] {
   if (!parseBlockRef(block, client)) throw client.error('block_missing', 'null in place of a block')
-  const transactions: unknown = Object(block).transactions
+  const { transactions, gasUsed } = Object(block)
+  // As ingest/read/block.ts reads it.
+  if (isAbsent(transactions) && spelledQuantity(gasUsed) === '0x0') return []
   if (!Array.isArray(transactions)) throw client.error('malformed', 'a block without a list of transactions')
   return transactions.map((tx: unknown) => (typeof tx === 'string' ? tx : String(Object(tx).hash)))
 }
