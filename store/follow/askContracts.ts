@@ -1,9 +1,11 @@
-/** Questions to contracts, whose answers may be anything. */
+/** Questions to contracts, whose answers may be anything, and when they are asked. */
 
 import type { AbiFunction } from 'viem'
 import { concatHex, decodeFunctionResult, encodeAbiParameters, toFunctionSelector } from 'viem/utils'
+import { MillraceError } from '#errors.ts'
 import type { CallContracts, CallsAt } from '#ingest/rpc/contractCalls.ts'
 import type { Address, Hex } from '#primitives.ts'
+import { type BlockFollower, type Completion, type FollowerContext, readFollower } from './follower.ts'
 
 /** Calls sent in one request; more are refused by many gateways. */
 const CALLS_MAX = 100
@@ -69,5 +71,32 @@ export function decodeAnswer(ask: AbiFunction, data: Hex | null): unknown {
     return decodeFunctionResult({ abi: [ask], functionName: ask.name, data })
   } catch {
     return null
+  }
+}
+
+/** @param tip the block that the follower's rows stand at. @returns null where nothing is due */
+type Round = (context: FollowerContext, tip: number) => Promise<Completion | null>
+
+/**
+ * A round for every `blocks` that the follower takes in. A node that does not tell the state of a block
+ * is asked again a round later: it holds up no blocks.
+ */
+export function inRounds(
+  follower: Pick<BlockFollower, 'name' | 'version'>,
+  blocks: number,
+  ask: Round,
+): (context: FollowerContext) => Promise<Completion | null> {
+  let askedAt = Number.NEGATIVE_INFINITY
+  return async (context) => {
+    const state = await readFollower(context.postgres.pool, context.schema, follower)
+    const tip = state?.coverage.at(-1)?.to
+    if (tip === undefined || (tip >= askedAt && tip < askedAt + blocks)) return null
+    askedAt = tip
+    try {
+      return await ask(context, tip)
+    } catch (error) {
+      if (error instanceof MillraceError && error.remedy === 'retry' && !context.signal.aborted) return null
+      throw error
+    }
   }
 }

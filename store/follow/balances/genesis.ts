@@ -40,7 +40,7 @@ interface GenesisOfToken {
 const HOLDERS_MAX = 20_000
 const HOLDERS_AT_ONCE = 500
 
-const [totalSupply, balanceOf] = parseAbi([
+export const [totalSupply, balanceOf] = parseAbi([
   'function totalSupply() view returns (uint256)',
   'function balanceOf(address) view returns (uint256)',
 ])

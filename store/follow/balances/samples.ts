@@ -4,22 +4,20 @@
  * says otherwise than the sum of their transfers, all its balances are told as approximate from then
  * on.
  */
-import { parseAbi } from 'viem/utils'
-import { MillraceError } from '#errors.ts'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { address, type Hash, type Hex } from '#primitives.ts'
 import { hashOf, type Queryable } from '../../ledger/lane.ts'
 import { otherTokens, relationOf, toBytes, toHex } from '../../sql.ts'
-import { QUESTION_GAS_MAX, readAnswers } from '../askContracts.ts'
+import { inRounds, QUESTION_GAS_MAX, readAnswers } from '../askContracts.ts'
 import {
   type BlockFollower,
   type Completion,
   type FollowerContext,
   type FollowerTransaction,
-  readFollower,
   revertedFromSql,
 } from '../follower.ts'
 import { balancesProjection } from './balances.ts'
+import { balanceOf } from './genesis.ts'
 
 const projection = { name: 'balance_samples', version: 1 } as const
 
@@ -32,23 +30,15 @@ const ROUND_BLOCKS = 32
 /** Tokens sampled within a day of the chain's time: 4,000 calls. */
 const TOKENS_A_DAY_MAX = 1_000
 
-const [balanceOf] = parseAbi(['function balanceOf(address) view returns (uint256)'])
-
 /** TIP-20 tokens are left out: the chain itself keeps their balances, and logs every change. */
 export function balanceSamplesFollower(call: CallContracts): BlockFollower {
   const table = (schema: string) => relationOf(schema, projection.name)
-  let askedAt = Number.NEGATIVE_INFINITY
   return {
     ...projection,
     needs: [balancesProjection.name],
     begins: 'early',
     prepare: async () => async () => {},
-    complete: async (context) => {
-      const tip = await readTip(context)
-      if (tip === undefined || (tip >= askedAt && tip < askedAt + ROUND_BLOCKS)) return null
-      askedAt = tip
-      return sample(call, context)
-    },
+    complete: inRounds(balancesProjection, ROUND_BLOCKS, (context) => sample(call, context)),
     clear: async ({ client, schema }) => {
       await client.query(`TRUNCATE ${table(schema)}`)
     },
@@ -60,23 +50,13 @@ export function balanceSamplesFollower(call: CallContracts): BlockFollower {
   }
 }
 
-async function readTip({ postgres, schema }: FollowerContext): Promise<number | undefined> {
-  const state = await readFollower(postgres.pool, schema, balancesProjection)
-  return state?.coverage.at(-1)?.to
-}
-
-/** Null when no token is due. A node that does not tell of the block is asked again a round later. */
+/** Null when no token is due. */
 async function sample(call: CallContracts, context: FollowerContext): Promise<Completion | null> {
   const due = await readDue(context.postgres.pool, context.schema)
   const [first] = due
   if (!first) return null
-  try {
-    const differing = await findDiffering(call, due, hashOf(first.hash), context.signal)
-    return { last: false, store: (transaction) => storeSamples(transaction, due, differing) }
-  } catch (error) {
-    if (error instanceof MillraceError && error.remedy === 'retry' && !context.signal.aborted) return null
-    throw error
-  }
+  const differing = await findDiffering(call, due, hashOf(first.hash), context.signal)
+  return { last: false, store: (transaction) => storeSamples(transaction, due, differing) }
 }
 
 /** A token that is due, with one of its largest holders, after the block that balances stand at. */

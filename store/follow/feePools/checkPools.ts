@@ -3,19 +3,13 @@
  * so a fold alone cannot know that it is right. The reserves of a pool that differs are mended: the
  * node's are taken over as of the block it was asked about, marked, and folded on from there.
  */
-import { MillraceError } from '#errors.ts'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { hash } from '#primitives.ts'
 import type { Queryable } from '../../ledger/lane.ts'
 import { relationOf, toHex } from '../../sql.ts'
+import { inRounds } from '../askContracts.ts'
 import { byteaText, decodeState, insertRows, insertTouched } from '../foldTables.ts'
-import {
-  type BlockFollower,
-  type Completion,
-  type Findings,
-  type FollowerContext,
-  readFollower,
-} from '../follower.ts'
+import type { BlockFollower, Completion, Findings, FollowerContext } from '../follower.ts'
 import { type Reserves, readReserves } from './genesisPools.ts'
 import { type Pool, poolsTable } from './pools.ts'
 
@@ -27,25 +21,10 @@ const POOLS_MAX = 400
 /** Compares pools for one follower. */
 export type PoolCheck = (context: FollowerContext) => Promise<Completion | null>
 
-/**
- * A node that does not tell the state of a block is asked again a round later: it holds up neither
- * pools nor blocks.
- */
-export function poolCheck(call: CallContracts, follower: Pick<BlockFollower, 'name' | 'version'>): PoolCheck {
-  let askedAt = Number.NEGATIVE_INFINITY
-  return async (context) => {
-    const state = await readFollower(context.postgres.pool, context.schema, follower)
-    const tip = state?.coverage.at(-1)?.to
-    if (tip === undefined || (tip >= askedAt && tip < askedAt + ROUND_BLOCKS)) return null
-    askedAt = tip
-    try {
-      return await comparePools(call, context, tip)
-    } catch (error) {
-      if (error instanceof MillraceError && error.remedy === 'retry' && !context.signal.aborted) return null
-      throw error
-    }
-  }
-}
+export const poolCheck = (
+  call: CallContracts,
+  follower: Pick<BlockFollower, 'name' | 'version'>,
+): PoolCheck => inRounds(follower, ROUND_BLOCKS, (context, tip) => comparePools(call, context, tip))
 
 /** Null when no pool is due, or the node does not tell of the block that the fold stands at. */
 async function comparePools(
