@@ -57,7 +57,7 @@ test('nothing set is one local chain on embedded engines, on loopback', () => {
     alarms: null,
     auditPercentPerDay: 1,
     quoteTerms: quoteTerms('1', parTokensDefault),
-    jobCostMax: '25',
+    jobCostMax: '5',
     resultDays: 7,
     probesCatalog: true,
     searchesLive: false,

@@ -10,11 +10,12 @@ import { type QuoteTerms, quoteTerms } from '#wallet/currencies.ts'
 import { readAccess } from './settings/accessSettings.ts'
 import type { ChainConfig } from './settings/chainFields.ts'
 import { readChains } from './settings/chainsFile.ts'
+import { jobCostMaxOf } from './settings/moneyLimits.ts'
 import { refuseNearMisses } from './settings/nearMisses.ts'
 import { type Environment, readSettings, type Settings } from './settings/readSettings.ts'
 import { signingKey } from './settings/table.ts'
 import { takeLogin } from './settings/takeLogin.ts'
-import { readWalletFile, type WalletSettings } from './settings/walletFile.ts'
+import { limitsOf, readWalletFile, type WalletSettings } from './settings/walletFile.ts'
 
 export interface Config {
   readonly port: number
@@ -86,6 +87,7 @@ export function readConfig(env: Environment): Config {
   const given = readSettings(env['CONFIG']?.trim() ? { ...env, ...replacedByFile } : env)
   const chains = given.CONFIG === null ? [chainOf(given)] : readChains(given.CONFIG)
   const access = readAccess(given)
+  const wallet = given.WALLET_FILE === null ? null : readWalletFile('WALLET_FILE', given.WALLET_FILE)
   return {
     port: given.PORT,
     host: given.HOST,
@@ -101,8 +103,13 @@ export function readConfig(env: Environment): Config {
     secretKeys: (given.SECRET_KEY ?? []).map((key) => Buffer.from(key, 'base64')),
     ...access,
     auditPercentPerDay: given.AUDIT_PERCENT === 'off' ? null : given.AUDIT_PERCENT,
-    jobCostMax: given.JOB_COST_MAX,
-    wallet: given.WALLET_FILE === null ? null : readWalletFile('WALLET_FILE', given.WALLET_FILE),
+    jobCostMax: jobCostMaxOf({
+      jobCostMax: given.JOB_COST_MAX,
+      multiplier: given.COST_MULTIPLIER,
+      wallet: wallet?.limits ?? (chains.some(isLocal) ? limitsOf() : null),
+      payouts: access.access.payments?.payouts?.dollarsPerDay ?? null,
+    }),
+    wallet,
     quoteTerms: quoteTerms(given.COST_MULTIPLIER, given.PAR_TOKENS ?? []),
     resultDays: given.RESULT_DAYS,
     probesCatalog: given.CATALOG_PROBES === 'on',
@@ -115,9 +122,12 @@ export function readConfig(env: Environment): Config {
   }
 }
 
+/** A dev chain of the program's own, which has a wallet from the start. */
+const isLocal = ({ rpcUrls }: ChainConfig): boolean => rpcUrls.length === 0
+
 /** Every caller is on this machine, and what is served is made up: events may stay here too. */
 const isForTrial = (chains: readonly ChainConfig[], { mode, isOpenToAll }: AccessSettings): boolean =>
-  mode === 'open' && !isOpenToAll && chains.every(({ rpcUrls }) => rpcUrls.length === 0)
+  mode === 'open' && !isOpenToAll && chains.every(isLocal)
 
 /** Settings that the file of CONFIG says for each chain; here they are as if not set. */
 export const replacedByFile = {

@@ -31,6 +31,8 @@ export interface ProverOptions {
   readonly nodes: readonly Ask[]
   /** What its method says of a payment. */
   readonly outcome: (payment: Payment) => Promise<Outcome>
+  /** What may be sent out within a day, by currency, in its smallest unit. */
+  readonly budgets: () => ReadonlyMap<string, bigint>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -48,7 +50,7 @@ export class Prover {
   readonly #options: ProverOptions
   /** The last that was looked at, of each list: what stays in it holds up nothing behind it. */
   readonly #after = new Map<List, string>()
-  #findings: Findings = { reversed: 0, differing: 0, unknown: 0, waiting: 0 }
+  #findings: Findings = { reversed: 0, differing: 0, unknown: 0, waiting: 0, large: 0 }
 
   constructor(options: ProverOptions) {
     this.#options = options
@@ -78,7 +80,7 @@ export class Prover {
     const failed = await this.#next(listFailed)
     const settled = await this.#read(failed)
     for (const payment of failed) await this.#settleLate(payment, settled.get(payment.txHash))
-    this.#findings = await countFindings(app, chain.chainId)
+    this.#findings = await countFindings(app, chain.chainId, this.#options.budgets())
   }
 
   async #next(list: List): Promise<readonly Settled[]> {

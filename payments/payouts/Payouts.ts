@@ -12,9 +12,9 @@ import {
   type HeldPayout,
   keepSigned,
   letPayoutGo,
+  readSentWithinDay,
   requeuePayout,
   type SignedTransaction,
-  sumOfDay,
   takePayouts,
 } from '#rows/payments/payouts.ts'
 import { type BackoffLimits, backoffMs } from '#runtime/backoff.ts'
@@ -27,7 +27,10 @@ import { type PayoutChain, PayoutRefusedError } from './PayoutChain.ts'
 export interface PayoutsOptions {
   readonly app: AppDatabase
   readonly chain: Pick<PayoutChain, 'chainId' | 'sign' | 'send' | 'look' | 'feeIn'>
-  /** What may be signed for within a day, in the smallest unit of a currency; null takes none of it. */
+  /**
+   * What may be signed for within a day, in the smallest unit of a currency, beside one debt that is
+   * more; null takes none of the currency.
+   */
   readonly budgetOf: (currency: string) => bigint | null
   readonly runtime: Runtime
   readonly log: Logger
@@ -112,21 +115,33 @@ export class Payouts {
   /** False where another process has the payout. @throws PayoutRefusedError beyond the budget */
   async #keep(payout: HeldPayout, signed: SignedTransaction): Promise<boolean> {
     const { app, budgetOf } = this.#options
-    const { currency, amount } = payout
+    const { currency } = payout
     const budget = budgetOf(currency)
     if (budget === null) throw new PayoutRefusedError(`${currency} is none of the currencies of payments`)
     return app.transaction().execute(async (transaction) => {
       // Another server may have taken over since the turn began.
       if (!(await isOfKnownHistory(transaction, 'payouts')))
         throw new PayoutRefusedError('the database was restored or promoted')
-      if ((await sumOfDay(transaction, payout)) + amount > budget)
-        throw new PayoutRefusedError(
-          `the day's budget for payouts, ${budget} units of ${currency}, is used up`,
-        )
+      await this.#assertWithinBudget(transaction, payout, budget)
       const kept = await keepSigned(transaction, payout, signed)
       this.#visit('payouts.keep')
       return kept
     })
+  }
+
+  /** One debt a day may be above the budget: beside it, for else it would be owed for ever. */
+  async #assertWithinBudget(transaction: AppDatabase, payout: HeldPayout, budget: bigint): Promise<void> {
+    const { id, currency, amount } = payout
+    const { sum, large } = await readSentWithinDay(transaction, payout, budget)
+    if (amount > budget ? large > 0 : sum + amount > budget)
+      throw new PayoutRefusedError(
+        `the day's budget for payouts, ${budget} units of ${currency}, ${amount > budget ? 'lets one debt above it go, and one went' : 'is used up'}`,
+      )
+    if (amount > budget)
+      this.#options.log.warn(
+        { payout: id, amount: `${amount}` },
+        "a payout is above the day's budget: it goes alone",
+      )
   }
 
   async #follow(payout: HeldPayout, pause: string | null): Promise<void> {

@@ -128,15 +128,27 @@ export async function keepSigned(
 
 const DAY_MS = 24 * 3_600_000
 
-/**
- * What was signed for within a day in the currency of a payout, for others than itself; each debt
- * counts once. Locks out others that ask until the transaction ends.
- */
-export async function sumOfDay(transaction: AppDatabase, { id, chainId, currency }: Payout): Promise<bigint> {
+/** What was signed for within a day in one currency, for others than one debt; each counts once. */
+export interface SentWithinDay {
+  /** All debts up to the budget together, in the currency's smallest unit. */
+  readonly sum: bigint
+  /** Debts above it. */
+  readonly large: number
+}
+
+/** Locks out others that ask until the transaction ends. */
+export async function readSentWithinDay(
+  transaction: AppDatabase,
+  { id, chainId, currency }: Payout,
+  budget: bigint,
+): Promise<SentWithinDay> {
   await sql`SELECT pg_advisory_xact_lock(${BUDGET_LOCK})`.execute(transaction)
-  const { amount } = await transaction
+  const { sum, large } = await transaction
     .selectFrom('app.payouts')
-    .select(sql<string>`coalesce(sum(amount), 0)`.as('amount'))
+    .select([
+      sql<string>`coalesce(sum(amount) FILTER (WHERE amount <= ${`${budget}`}::numeric), 0)`.as('sum'),
+      sql<number>`(count(*) FILTER (WHERE amount > ${`${budget}`}::numeric))::int`.as('large'),
+    ])
     .where('currency', '=', Buffer.from(toBytes(currency)))
     .where('id', '<>', id)
     .where('id', 'in', (query) =>
@@ -147,7 +159,7 @@ export async function sumOfDay(transaction: AppDatabase, { id, chainId, currency
         .where('signed_at', '>', fromNow(-DAY_MS)),
     )
     .executeTakeFirstOrThrow()
-  return BigInt(amount)
+  return { sum: BigInt(sum), large }
 }
 
 /** Looked at again after a while; `problem` says why, and null that all goes its way. */

@@ -139,9 +139,16 @@ export interface Findings {
   readonly unknown: number
   /** Queued more than ten minutes ago, and not paid for a reason. */
   readonly waiting: number
+  /** Debts above the budget of a day, owed now or paid within one. */
+  readonly large: number
 }
 
-export async function countFindings(app: AppDatabase, chainId: number): Promise<Findings> {
+/** @param budgets what may be sent within a day, by currency, in its smallest unit */
+export async function countFindings(
+  app: AppDatabase,
+  chainId: number,
+  budgets: ReadonlyMap<string, bigint>,
+): Promise<Findings> {
   const payments = await app
     .selectFrom('app.payments')
     .select([
@@ -165,7 +172,31 @@ export async function countFindings(app: AppDatabase, chainId: number): Promise<
     .where('problem', 'is not', null)
     .where('queued_at', '<', fromNow(-600_000))
     .executeTakeFirstOrThrow()
-  return { ...payments, waiting }
+  return { ...payments, waiting, large: await countLarge(app, chainId, budgets) }
+}
+
+async function countLarge(
+  app: AppDatabase,
+  chainId: number,
+  budgets: ReadonlyMap<string, bigint>,
+): Promise<number> {
+  if (budgets.size === 0) return 0
+  const { large } = await app
+    .selectFrom('app.payouts')
+    .select(sql<number>`count(*)::int`.as('large'))
+    .where('chain_id', '=', chainId)
+    .where((is) =>
+      is.or([is('state', 'in', ['queued', 'sending']), is('paid_at', '>', fromNow(-24 * 3_600_000))]),
+    )
+    .where((is) =>
+      is.or(
+        [...budgets].map(([currency, budget]) =>
+          is.and([is('currency', '=', Buffer.from(toBytes(currency))), is('amount', '>', `${budget}`)]),
+        ),
+      ),
+    )
+    .executeTakeFirstOrThrow()
+  return large
 }
 
 /** A transaction of a session moves what many payments come to: no transfer is one of them. */

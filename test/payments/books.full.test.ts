@@ -55,6 +55,7 @@ const proverLater = (ms = 0) =>
   new Prover({
     ...{ app, chain: reads(), nodes: [chain.node], log: silentLogger },
     outcome: (payment) => shop.payments.outcome(payment),
+    budgets: () => new Map(),
     clock: { ...clock, now: () => clock.now() + ms },
   })
 const proofs = async () => {
@@ -85,7 +86,7 @@ describe('a settlement', () => {
       revenue: [{ account: 'revenue:data:read', ledger: 3n * PRICE, payments: 3n * PRICE }],
       received: [{ recipient, transfers: 3n * PRICE, payments: 3n * PRICE, others: { count: 0 } }],
     })
-    expect(prover.findings).toEqual({ reversed: 0, differing: 0, unknown: 0, waiting: 0 })
+    expect(prover.findings).toEqual({ reversed: 0, differing: 0, unknown: 0, waiting: 0, large: 0 })
   })
 
   test('that was held to have failed is owed to its payer', async () => {

@@ -12,6 +12,7 @@ import { queuePayout } from '#rows/payments/debts.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
 import { pause, resume } from '#rows/payments/pauses.ts'
 import { findPayout } from '#rows/payments/payouts.ts'
+import { countFindings } from '#rows/payments/proofs.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { openAppStore } from '../support/appStore.ts'
@@ -161,8 +162,43 @@ describe('an answer that is lost', () => {
   })
 })
 
+describe('a debt above the budget of a day', () => {
+  const budget = 10_000_000n
+  /** All that was sent until now was sent more than a day ago. */
+  const passDay = () =>
+    app
+      .updateTable('app.payout_transactions')
+      .set({ signed_at: new Date(Date.now() - 25 * 3_600_000) })
+      .execute()
+
+  test('is sent beside the others, one a day, and an operator is told', async () => {
+    await passDay()
+    for (const reference of ['large', 'larger']) await queue(reference, budget + 1n)
+    await queue('small')
+    await untilPaid(open({ budget }), 'large')
+    await untilPaid(open({ budget }), 'small')
+    expect([await stateOf('larger'), await problemOf('larger')]).toEqual([
+      'queued',
+      expect.stringMatching(/lets one debt above it go/),
+    ])
+    const large = async () => (await countFindings(app, chainId, new Map([[PATH_USD, budget]]))).large
+    expect(await large()).toBe(2)
+    await passDay()
+    await untilPaid(open({ budget }), 'larger')
+    expect(await received()).toBe(2n * (budget + 1n) + AMOUNT)
+    await app
+      .updateTable('app.payouts')
+      .set({ paid_at: new Date(Date.now() - 25 * 3_600_000) })
+      .where('state', '=', 'paid')
+      .execute()
+    expect(await large()).toBe(0)
+  })
+})
+
 describe('a debt waits, and says why', () => {
   test('beyond the budget of the day', async () => {
+    await queue('first')
+    await untilPaid(open(), 'first')
     await queue('dear', 1_000_000n)
     await turn(open())
     expect([await stateOf('dear'), await problemOf('dear')]).toEqual([

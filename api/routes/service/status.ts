@@ -217,6 +217,7 @@ const statusSchema = s.named('Status', {
         'settlement_unknown',
         'channels_unsettled',
         'payouts_waiting',
+        'payouts_large',
         'wallet_low',
         'spend_unknown',
       ]),

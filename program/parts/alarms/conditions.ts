@@ -172,6 +172,12 @@ export const conditions = [
         'refunds or rewards wait for more than ten minutes: `millrace payments refunds`',
       ),
   }),
+  defineCondition({
+    code: 'payouts_large',
+    passesMs: 0,
+    find: ({ payments }) =>
+      counted(payments?.large, 'refunds or rewards are above the budget of a day: one a day is sent'),
+  }),
 ]
 
 const counted = (count: number | undefined, what: string): { readonly problem: string } | null =>

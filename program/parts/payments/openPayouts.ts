@@ -15,6 +15,8 @@ import type { Base } from '../part.ts'
 export interface OpenedPayouts {
   /** Null where no key is there to send with. */
   readonly payouts: Payouts | null
+  /** What may be sent out within a day, by currency, in its smallest unit. */
+  readonly budgets: () => ReadonlyMap<string, bigint>
   readonly notes: readonly string[]
 }
 
@@ -30,24 +32,29 @@ export function openPayouts(
 ): OpenedPayouts {
   const isDev = program.reachable.some((chain) => chain.chainId === chainId && chain.devChain !== null)
   if (!settings && !isDev)
-    return { payouts: null, notes: ['refunds stay queued: payments.payouts names no key to send them with'] }
+    return {
+      payouts: null,
+      budgets: () => new Map(),
+      notes: ['refunds stay queued: payments.payouts names no key to send them with'],
+    }
   const key = settings
     ? readKeyFile('ACCESS_FILE', 'payments.payouts.keyFile', settings.keyFile)
     : devKey(config, 'payee')
   const dollars = settings?.dollarsPerDay ?? DEV_DOLLARS_PER_DAY
   const account = privateKeyToAccount(key)
+  const budgets = () =>
+    new Map(
+      offers.current().map(({ address, decimals }) => [address as string, amountOf(dollars, 1, decimals)]),
+    )
   const payouts = new Payouts({
     app: appDatabase(program.engines.postgres),
     chain: new PayoutChain({
       ...{ chainId, account, feeTokens: currencies, clock: runtime.clock },
       nodes: urls.map((url) => askOf(http(url))),
     }),
-    budgetOf: (currency) => {
-      const known = offers.current().find(({ address }) => address === currency)
-      return known ? amountOf(dollars, 1, known.decimals) : null
-    },
+    budgetOf: (currency) => budgets().get(currency) ?? null,
     ...{ runtime, log },
   })
-  const note = `refunds are sent by ${account.address} on chain ${chainId}, for at most ${dollars} dollars a day and currency`
-  return { payouts, notes: [note] }
+  const note = `refunds are sent by ${account.address} on chain ${chainId}, for at most ${dollars} dollars a day and currency, beside one debt that is more`
+  return { payouts, budgets, notes: [note] }
 }

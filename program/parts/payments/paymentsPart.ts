@@ -48,20 +48,21 @@ const REALM_DEFAULT = 'localhost'
 /** pathUSD and the second token that a dev chain begins with. */
 const devCurrencies = [PATH_USD, '0x20c0000000000000000000000000000000000001'] as const
 
+const nothingSold: PaymentsPart = {
+  payments: null,
+  proofs: null,
+  findingsOf: () => null,
+  channelProblemOf: () => null,
+  services: {},
+  notes: ['nothing is sold: ACCESS_FILE names no payee'],
+}
+
 /** @throws SettingError where payments are on a chain that is not served */
 export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const { config, program, secrets, egress, runtime, log } = base
   const { mode, prices, publicUrl } = config.access
   const settings = config.access.payments ?? devSettings(config, program)
-  if (!settings)
-    return {
-      payments: null,
-      proofs: null,
-      findingsOf: () => null,
-      channelProblemOf: () => null,
-      services: {},
-      notes: ['nothing is sold: ACCESS_FILE names no payee'],
-    }
+  if (!settings) return nothingSold
   const { chainId, recipient, currencies } = settings
   const urls = urlsOf(chainId, program)
   const transport = transportTo(urls, isDev(chainId, program))
@@ -93,10 +94,13 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
     priced: new Set([JOBS_SCOPE]),
   })
   const proofs = new PayerProofs({ app, transport, ...seller })
-  const { payouts, notes } = openPayouts(base, settings, offers, urls)
+  const { payouts, budgets, notes } = openPayouts(base, settings, offers, urls)
   const uncollected = new Uncollected({ app, scopes: Object.keys(prices), clock, log })
   const checks = checked.map((one) => ({ run: (signal: AbortSignal) => recheck(one, clock, signal) }))
-  const prover = openProver(base, chainId, urls, (payment) => payments.outcome(payment))
+  const prover = openProver(base, chainId, urls, {
+    outcome: (payment) => payments.outcome(payment),
+    budgets,
+  })
   const sold = mode === 'guarded' ? 'reads beyond the quota and jobs' : 'jobs'
   const selling = `${sold} are sold on chain ${chainId} to ${recipient}`
   const books = new BooksWatch({ app, clock, log })
@@ -122,7 +126,7 @@ function openProver(
   { chains, program, runtime, log }: Base,
   chainId: number,
   urls: readonly string[],
-  outcome: ProverOptions['outcome'],
+  told: Pick<ProverOptions, 'outcome' | 'budgets'>,
 ): Prover {
   const indexed = chains.get(chainId)
   if (!indexed) throw new TypeError(`chain ${chainId} is not served`)
@@ -130,7 +134,7 @@ function openProver(
     app: appDatabase(program.engines.postgres),
     chain: { chainId, schema: indexed.state.schema, reads: indexed.postgres.reads },
     nodes: urls.map((url) => askOf(http(url))),
-    ...{ outcome, clock: runtime.clock, log },
+    ...{ ...told, clock: runtime.clock, log },
   })
 }
 

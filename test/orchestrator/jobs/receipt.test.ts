@@ -104,6 +104,7 @@ describe('a receipt', () => {
       ...{ app: shop.catalog.app, nodes: [chain.node], clock, log: silentLogger },
       chain: { chainId, schema: chain.store.schema, reads: chain.store.postgres.reads },
       outcome: (payment) => shop.payments.outcome(payment),
+      budgets: () => new Map(),
     })
     await prover.look()
     const { status, body } = await receiptOf(jobId)

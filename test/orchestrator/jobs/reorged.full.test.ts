@@ -53,6 +53,7 @@ test('a job whose payment a reorganization took is cancelled, unspent, and its r
   const prover = new Prover({
     ...{ app, chain: place, nodes: [chain.node], log: silentLogger },
     outcome: (payment) => shop.payments.outcome(payment),
+    budgets: () => new Map(),
     // Nodes are asked a minute later: the index may have been late.
     clock: { ...clock, now: () => clock.now() + 61_000 },
   })
