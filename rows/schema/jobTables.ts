@@ -79,4 +79,15 @@ export const jobTables = {
     data: given('jsonb'),
     recorded_at: filled('timestamptz'),
   },
+  'app.job_orders': {
+    payment_id: given('text'),
+    job_id: given('uuid'),
+    payer: given('bytea'),
+    idempotency_key: given('text'),
+    plan_hash: given('text'),
+    plan: given('text'),
+    quote: given('jsonb'),
+    token_decimals: given('integer'),
+    claimed_at: filled('timestamptz'),
+  },
 } as const

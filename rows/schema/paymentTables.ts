@@ -120,4 +120,8 @@ export const paymentTables = {
     name: given('text'),
     history: given('text'),
   },
+  'app.payment_proofs': {
+    challenge_id: given('text'),
+    used_at: filled('timestamptz'),
+  },
 } as const

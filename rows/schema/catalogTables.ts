@@ -1,0 +1,61 @@
+/** Tables of services that others sell, and what is known of them. */
+import { filled, given, maybe } from '../table.ts'
+
+export const catalogTables = {
+  'app.catalog_services': {
+    service_id: given('text'),
+    service_url: given('text'),
+    skeleton: given('text'),
+    looks_like: maybe('text'),
+    created_at: filled('timestamptz'),
+  },
+  'app.catalog_entries': {
+    entry: filled('bigint'),
+    source_id: given('text'),
+    external_id: given('text'),
+    service_id: given('text'),
+    is_shown: given('boolean'),
+    document: given('jsonb'),
+    digest: given('text'),
+    cataloged_at: filled('timestamptz'),
+    summary: filled('jsonb'),
+    endpoint_count: filled('integer'),
+  },
+  'app.catalog_endpoints': {
+    entry: given('bigint'),
+    ordinal: given('integer'),
+    terms: given('tsvector'),
+    document: given('jsonb'),
+    endpoint_key: filled('text'),
+    endpoint: filled('bigint'),
+    service_id: given('text'),
+    is_shown: given('boolean'),
+  },
+  'app.catalog_health': {
+    service_id: given('text'),
+    endpoint_key: filled('text'),
+    method: given('text'),
+    path: given('text'),
+    state: filled('text'),
+    failures: filled('integer'),
+    next_at: maybe('timestamptz'),
+    probed_at: maybe('timestamptz'),
+    verified_at: maybe('timestamptz'),
+    drift: maybe('jsonb'),
+  },
+  'app.catalog_probes': {
+    service_id: given('text'),
+    endpoint_key: given('text'),
+    probed_at: given('timestamptz'),
+    outcome: given('text'),
+    status: maybe('integer'),
+    problem: maybe('text'),
+    duration_ms: given('integer'),
+    offers: given('jsonb'),
+  },
+  'app.catalog_terms': {
+    term: given('text'),
+    endpoints: given('integer'),
+    grams: given('text[]'),
+  },
+} as const
