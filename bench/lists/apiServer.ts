@@ -1,5 +1,4 @@
 /** The API as the program serves it, over a chain that another process writes. */
-
 import { randomBytes } from 'node:crypto'
 import { http } from 'viem'
 import { fileDefaults } from '#api/access/settings.ts'
@@ -138,7 +137,7 @@ function openPayments(postgres: Postgres, clock: Clock): Payments {
   const charges = new TempoCharges({
     sponsoring: null,
     ...{ realm, keys: [randomBytes(32)], chainId: 4217, recipient: `0x${'ee'.repeat(20)}`, currency },
-    ...{ currencies: () => currencies, transport: http('http://127.0.0.1:9') },
+    ...{ currencies: () => currencies, transport: http('http://127.0.0.1:9'), nodes: [] },
   })
   const { prices } = fileDefaults
   return new Payments({

@@ -11,7 +11,8 @@ import { createClient, custom, keccak256, type Transport } from 'viem'
 import { tempo as tempoChain } from 'viem/chains'
 import { Transaction } from 'viem/tempo'
 import { amountOf, decimalText } from '#money/amounts.ts'
-import { quantityIn } from '#money/node.ts'
+import type { Ask } from '#money/node.ts'
+import { isOver, lookFor } from '#money/settled.ts'
 import { isHash, isRecord, lowercased } from '#primitives.ts'
 import type { CheckedPayment } from '#rows/payments/payments.ts'
 import type { Sponsor } from '../../chain/Sponsor.ts'
@@ -49,6 +50,8 @@ export interface ChargeOptions {
   readonly currencies: () => readonly Currency[]
   /** To nodes of the chain. */
   readonly transport: Transport
+  /** Each node by itself: what became of a payment is asked of all of them. */
+  readonly nodes: readonly Ask[]
   /** Pays the fees of payers; null where they pay their own. */
   readonly sponsoring: Sponsoring | null
 }
@@ -169,25 +172,19 @@ export class TempoCharges implements PaymentMethod {
 
   readonly receiptHeaders = (receipt: string) => ({ 'payment-receipt': receipt })
 
+  /** Settled as soon as a block has it, as what is sent here is; failed only by the word of all nodes. */
   async outcome({ txHash, validBeforeSeconds }: CheckedPayment): Promise<Outcome> {
+    const { nodes } = this.#options
     // What nothing was sent of can be sent until its time is over.
-    if (txHash === null) return (await this.#isOver(validBeforeSeconds)) ? failed : unknown
-    const receipt = await this.#ask('eth_getTransactionReceipt', [txHash])
-    if (isRecord(receipt)) {
-      if (quantityIn(receipt['status']) !== 1n) return failed
-      const block = await this.#ask('eth_getBlockByHash', [receipt['blockHash'], false])
-      const seconds = isRecord(block) ? Number(block['timestamp']) : Number.NaN
-      if (!Number.isSafeInteger(seconds)) return unknown
-      return { kind: 'settled', receipt: serializeReceipt(receiptOf(txHash, seconds)), txHash }
-    }
-    if (receipt !== null || !(await this.#isOver(validBeforeSeconds))) return unknown
-    return (await this.#ask('eth_getTransactionReceipt', [txHash])) === null ? failed : unknown
-  }
-
-  /** A node that lags has not seen the block that may hold it. */
-  async #isOver(validBeforeSeconds: number): Promise<boolean> {
-    const last = await this.#ask('eth_getBlockByNumber', ['finalized', false])
-    return isRecord(last) && Number(last['timestamp']) > validBeforeSeconds
+    if (txHash === null) return (await isOver(nodes, validBeforeSeconds)) ? failed : unknown
+    const found = await lookFor(nodes, { txHash, validBeforeSeconds })
+    if (found.kind === 'absent') return failed
+    if (found.kind === 'unknown') return unknown
+    if (!found.succeeded) return found.isFinal ? failed : unknown
+    const block = await this.#ask('eth_getBlockByHash', [found.blockHash, false])
+    const seconds = isRecord(block) ? Number(block['timestamp']) : Number.NaN
+    if (!Number.isSafeInteger(seconds)) return unknown
+    return { kind: 'settled', receipt: serializeReceipt(receiptOf(txHash, seconds)), txHash }
   }
 
   /** Undefined where no node answers. */

@@ -1,9 +1,8 @@
 /** What is sent out: refunds and rewards, out of a key of the operator's, or of a dev chain's payee. */
-import { http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { PaymentSettings } from '#api/access/paymentSettings.ts'
 import { amountOf } from '#money/amounts.ts'
-import { askOf } from '#money/node.ts'
+import type { Ask } from '#money/node.ts'
 import type { Offers } from '#payments/methods/charge/Offers.ts'
 import { PayoutChain } from '#payments/payouts/PayoutChain.ts'
 import { Payouts } from '#payments/payouts/Payouts.ts'
@@ -23,12 +22,12 @@ export interface OpenedPayouts {
 /** Dollars that a dev chain's payee sends out in a day. */
 const DEV_DOLLARS_PER_DAY = '100'
 
-/** @param urls of the chain's nodes. @throws SettingError */
+/** @throws SettingError */
 export function openPayouts(
   { config, program, runtime, log }: Pick<Base, 'config' | 'program' | 'runtime' | 'log'>,
   { chainId, currencies, payouts: settings }: PaymentSettings,
   offers: Offers,
-  urls: readonly string[],
+  nodes: readonly Ask[],
 ): OpenedPayouts {
   const isDev = program.reachable.some((chain) => chain.chainId === chainId && chain.devChain !== null)
   if (!settings && !isDev)
@@ -49,8 +48,7 @@ export function openPayouts(
   const payouts = new Payouts({
     app: appDatabase(program.engines.postgres),
     chain: new PayoutChain({
-      ...{ chainId, account, feeTokens: currencies, clock: runtime.clock },
-      nodes: urls.map((url) => askOf(http(url))),
+      ...{ chainId, account, feeTokens: currencies, nodes, clock: runtime.clock },
     }),
     budgetOf: (currency) => budgets().get(currency) ?? null,
     ...{ runtime, log },

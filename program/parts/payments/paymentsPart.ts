@@ -66,6 +66,7 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const { chainId, recipient, currencies } = settings
   const urls = urlsOf(chainId, program)
   const transport = transportTo(urls, isDev(chainId, program))
+  const nodes = urls.map((url) => askOf(http(url)))
   const [currency] = currencies
   if (!currency) throw new SettingError('ACCESS_FILE', 'payments.currencies: names none')
   const offers = new Offers({ chainId, currencies, transport })
@@ -76,7 +77,7 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   })
   const seller = { realm, keys, chainId, recipient, currency }
   const charges = new TempoCharges({
-    ...{ ...seller, transport, currencies: offers.current },
+    ...{ ...seller, transport, nodes, currencies: offers.current },
     sponsoring: sponsored?.sponsoring ?? null,
   })
   const app = appDatabase(program.engines.postgres)
@@ -94,12 +95,12 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
     priced: new Set([JOBS_SCOPE]),
   })
   const proofs = new PayerProofs({ app, transport, ...seller })
-  const { payouts, budgets, notes } = openPayouts(base, settings, offers, urls)
+  const { payouts, budgets, notes } = openPayouts(base, settings, offers, nodes)
   const uncollected = new Uncollected({ app, scopes: Object.keys(prices), clock, log })
   const checks = checked.map((one) => ({ run: (signal: AbortSignal) => recheck(one, clock, signal) }))
-  const prover = openProver(base, chainId, urls, {
+  const prover = openProver(base, chainId, {
     outcome: (payment) => payments.outcome(payment),
-    budgets,
+    ...{ nodes, budgets },
   })
   const sold = mode === 'guarded' ? 'reads beyond the quota and jobs' : 'jobs'
   const selling = `${sold} are sold on chain ${chainId} to ${recipient}`
@@ -125,15 +126,13 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
 function openProver(
   { chains, program, runtime, log }: Base,
   chainId: number,
-  urls: readonly string[],
-  told: Pick<ProverOptions, 'outcome' | 'budgets'>,
+  told: Pick<ProverOptions, 'nodes' | 'outcome' | 'budgets'>,
 ): Prover {
   const indexed = chains.get(chainId)
   if (!indexed) throw new TypeError(`chain ${chainId} is not served`)
   return new Prover({
     app: appDatabase(program.engines.postgres),
     chain: { chainId, schema: indexed.state.schema, reads: indexed.postgres.reads },
-    nodes: urls.map((url) => askOf(http(url))),
     ...{ ...told, clock: runtime.clock, log },
   })
 }

@@ -10,6 +10,7 @@ import { command, endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
 import { type Access, anonymous, dataRead } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
+import { askOf } from '#money/node.ts'
 import { type Sponsoring, TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
 import type { PaymentMethod } from '#payments/methods/PaymentMethod.ts'
 import { Payments } from '#payments/Payments.ts'
@@ -69,7 +70,7 @@ export const chargesOf = (
   new TempoCharges({
     ...{ realm: REALM, keys: [key], chainId, recipient, currency: PATH_USD },
     currencies: () => ([PATH_USD, ALPHA_USD] as const).map((address) => ({ address, decimals: 6 })),
-    ...{ transport, sponsoring: sponsoring ?? null },
+    ...{ transport, nodes: [askOf(transport)], sponsoring: sponsoring ?? null },
   })
 
 const goods = (reads: Shop['reads']) => [
