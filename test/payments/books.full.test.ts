@@ -263,13 +263,15 @@ describe('a database that was restored', () => {
   test('pays nothing before the operator has settled what the chain knows', async () => {
     await sellAsRich(8)
     await pay(6)
+    // The end of the answer is kept after it has left.
+    await expect.poll(async () => (await rows())[0]?.isAnswered).toBe(true)
     const payment = (await rows())[0]?.id ?? ''
     await app
       .updateTable('app.payments')
       .set({ answered_at: null, settled_at: new Date(0) })
       .execute()
     await new Uncollected({ app, scopes: ['data:read'], clock, log: silentLogger }).owe()
-    await queueRefund(app, payment, Date.now())
+    expect(await queueRefund(app, payment, Date.now())).toBe('queued')
     await expect.poll(() => payOut(payment)).toBe('paid')
     const paid = await findPayout(app, 'refund', payment)
     const [id, txHash] = [paid?.id ?? '', paid?.transaction?.txHash ?? '']
