@@ -36,7 +36,7 @@ export interface Purchase extends PurchaseId {
   /** Without credentials, and without an idempotency key: both are the buyer's to add. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | null
-  /** For the seller's `Idempotency-Key`: the same for every attempt of a node. */
+  /** For the seller's `Idempotency-Key`: one for all attempts of a node, and nothing of the job's id. */
   readonly idempotencyKey: string
   /** The most it may cost, in the smallest unit of the quote's currency; 0 for what must be free. */
   readonly unitsMax: bigint

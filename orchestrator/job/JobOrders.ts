@@ -128,14 +128,20 @@ export class JobOrders {
       const admission = await payments.begin(presented, wanted)
       if (admission.kind === 'admitted') throw new TypeError('a job is paid for')
       if (admission.kind === 'challenged') return await this.#ask(request, ordering, admission)
-      const taken = await admission.payment.settle()
+      const { settle, release } = admission.payment
       // Repeats go on with it at once.
-      await admission.payment.release()
+      const taken = await settle().finally(release)
       if (taken.kind === 'challenged') return await this.#ask(request, ordering)
       this.#options.made()
       return orderedAs(await this.#jobOf(admission.payment.id), taken.headers)
     } catch (error) {
-      if (error instanceof KeyTakenError) return orderedAs(this.#sameJob(error.found, request))
+      if (error instanceof KeyTakenError) {
+        // A sender that only claims to be the payer is told of no job of it.
+        const { method, credential } = presented
+        if (method.provesPayer?.(credential, error.payer) === false)
+          throw new ApiError('idempotency_conflict')
+        return orderedAs(this.#sameJob(error.found, request))
+      }
       // Another request works on the same payment, or has just settled it.
       const isTold = error instanceof ApiError && toldAsJob.has(error.code)
       const pending = isTold
@@ -242,7 +248,7 @@ export class JobOrders {
       plan: canonicalJson(plan),
       tokenDecimals: this.#options.payments.decimalsOf(method, currency),
     })
-    if (found) throw new KeyTakenError(found)
+    if (found) throw new KeyTakenError(found, payer)
   }
 
   /** @throws ApiError idempotency_conflict */
@@ -278,9 +284,11 @@ const paidRequestOf = ({ idempotencyKey, planHash }: JobRequest) => ({
 /** The payer's key has an order or a job already: nothing is paid. */
 class KeyTakenError extends failure('KeyTakenError', 'idempotency_conflict', 'stop') {
   readonly found: FoundJob
+  readonly payer: string
 
-  constructor(found: FoundJob) {
+  constructor(found: FoundJob, payer: string) {
     super('the key has a job already')
     this.found = found
+    this.payer = payer
   }
 }

@@ -242,7 +242,8 @@ export class JobProgress {
 
 const unended = { outcome: null, status: null, errorCode: null, paid: null, isDelivered: true } as const
 
-const changeOf = ({ dependsOn: _, unitsMax: __, ...change }: ProgressNode): NodeChange => change
+const changeOf = ({ dependsOn: _, unitsMax: __, sellerKey: ___, ...change }: ProgressNode): NodeChange =>
+  change
 
 function attemptOf(
   { nodeId, attempt }: ProgressNode,

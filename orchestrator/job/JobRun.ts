@@ -178,14 +178,14 @@ export class JobRun {
       return { nodeId, kind: 'refused', code: 'input_too_large', message: inputTooLarge }
     if (url.length > URL_CHARACTERS_MAX)
       return { nodeId, kind: 'refused', code: 'input_too_large', message: inputTooLarge }
-    const { attempt, unitsMax, deadlineMs } = progress.node(nodeId)
+    const { sellerKey, attempt, unitsMax, deadlineMs } = progress.node(nodeId)
     signal.throwIfAborted()
     this.#options.runtime.failpoint('job.call.before')
     const purchased = await this.#options.buyer.buy(
       {
         ...{ jobId: this.held.jobId, nodeId, attempt, unitsMax, method, url, headers, body },
         serviceId: node.serviceId,
-        idempotencyKey: `${this.held.jobId}-${[...this.#plan.keys()].indexOf(nodeId)}`,
+        idempotencyKey: sellerKey,
         recipientPolicy: found.service.recipientPolicy,
         bytesMax: ANSWER_BYTES_MAX,
         deadlineMs: deadlineMs ?? Number.MAX_SAFE_INTEGER,

@@ -32,6 +32,8 @@ export interface HeldJob {
 export interface LoadedNode {
   readonly nodeId: string
   readonly serviceId: string
+  /** What its seller knows all attempts of it by. */
+  readonly sellerKey: string
   readonly state: NodeState
   readonly unitsMax: bigint
   readonly attempt: number
@@ -53,7 +55,7 @@ export interface LoadedJob {
 }
 
 /** A node as it is from now on. */
-export interface NodeChange extends Omit<LoadedNode, 'serviceId' | 'unitsMax'> {
+export interface NodeChange extends Omit<LoadedNode, 'serviceId' | 'sellerKey' | 'unitsMax'> {
   readonly output: { readonly text: string; readonly bytes: number; readonly digest: Uint8Array } | null
   readonly errorCode: string | null
   readonly errorMessage: string | null
@@ -152,6 +154,8 @@ async function load(app: AppDatabase, { jobId, fence }: HeldJob): Promise<Loaded
       'due_at',
       'deadline_at',
     ])
+    // A node that was made before there were keys may have been called by this one.
+    .select(sql<string>`coalesce(seller_key, concat(job_id, '-', ordinal))`.as('seller_key'))
     .where('job_id', '=', jobId)
     .orderBy('ordinal')
     .execute()
@@ -164,6 +168,7 @@ async function load(app: AppDatabase, { jobId, fence }: HeldJob): Promise<Loaded
     nodes: nodes.map((row) => ({
       nodeId: row.node_id,
       serviceId: row.service_id,
+      sellerKey: row.seller_key,
       state: nodeStateOf(row.state),
       unitsMax: BigInt(row.units_max),
       attempt: row.attempt,

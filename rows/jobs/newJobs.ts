@@ -2,6 +2,7 @@
  * Jobs are made in the transaction that settles their payment. A payer's idempotency key belongs to
  * one plan for good, so that a repeated request finds its job instead of paying for another.
  */
+import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { failure } from '#errors.ts'
 import { toBytes } from '#store/sql.ts'
@@ -120,6 +121,8 @@ const nodeRowOf =
   ({ id }: NewJob) =>
   ({ nodeId, serviceId, method, path, unitsMax }: NewJobNode, ordinal: number) => ({
     ...{ job_id: id, node_id: nodeId, ordinal, service_id: serviceId, method, path, units_max: unitsMax },
+    // Chance: the seller must not find the job by it, whose id is all that a reader needs.
+    seller_key: randomUUID(),
   })
 
 /** Outputs are copied: the job that they were paid for keeps its own, and loses them first. */

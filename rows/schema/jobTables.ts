@@ -44,6 +44,7 @@ export const jobTables = {
     units_max: given('numeric'),
     state: filled('text'),
     is_carried: filled('boolean'),
+    seller_key: maybe('text'),
     attempt: filled('integer'),
     polls: filled('integer'),
     poll_path: maybe('text'),

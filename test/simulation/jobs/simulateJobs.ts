@@ -166,6 +166,7 @@ class JobWorld {
             ...{
               nodeId,
               serviceId: 's',
+              sellerKey: nodeId,
               state: 'pending',
               unitsMax: prices.get(nodeId) ?? 0n,
               attempt: 0,

@@ -1,7 +1,7 @@
 /** An engine of jobs on a real database, with scripted sellers. */
 import { onTestFinished } from 'vitest'
 import type { JobOrder } from '#orchestrator/job/createJob.ts'
-import { Jobs } from '#orchestrator/job/Jobs.ts'
+import { Jobs, type JobsOptions } from '#orchestrator/job/Jobs.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
@@ -9,13 +9,18 @@ import { silentLogger } from '#telemetry.ts'
 import { place } from './jobOrder.ts'
 import { type Sale, ScriptedSellers } from './scriptedSellers.ts'
 
-/** Ends with the test. */
-export function openEngine(app: AppDatabase, sales: Readonly<Record<string, Sale>>) {
+/** Ends with the test. @param others in the place of what is scripted */
+export function openEngine(
+  app: AppDatabase,
+  sales: Readonly<Record<string, Sale>>,
+  others: Partial<JobsOptions> = {},
+) {
   const sellers = new ScriptedSellers(sales)
   const [due, changed] = [new CommitBell(), new CommitBell()]
   const runtime = systemRuntime()
   const { buyer, egress, endpointOf } = sellers
-  const jobs = new Jobs({ app, buyer, egress, endpointOf, due, changed, runtime, log: silentLogger })
+  const scripted = { buyer, egress, endpointOf, log: silentLogger }
+  const jobs = new Jobs({ app, ...scripted, due, changed, runtime, ...others })
   const end = new AbortController()
   const running = jobs.run(end.signal)
   onTestFinished(async () => {

@@ -1,0 +1,166 @@
+// Goal: nobody whom a job calls learns the id that it is read and reviewed by, nor a digest of it, and
+// no log has it; the code that a call goes by is a node's own, whichever process makes the call.
+// Method: an engine and a wallet on a dev chain; sellers on loopback write down all that they are sent.
+import { createHash } from 'node:crypto'
+import { keccak256, toHex } from 'viem'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { DevRpc } from '#local/devchain/devRpc.ts'
+import type { CatalogService, ServiceEndpoint } from '#orchestrator/catalog/service.ts'
+import type { PlanNode } from '#orchestrator/plan/plan.ts'
+import { address } from '#primitives.ts'
+import { heldJobs } from '#rows/jobs/heldJobs.ts'
+import type { Logger } from '#telemetry.ts'
+import { accountOf } from '../../payments/support/shop.ts'
+import { openAppStore } from '../../support/appStore.ts'
+import { startTestDevChain } from '../../support/devchain.ts'
+import { openPaidSeller, type PaidSeller } from '../../wallet/support/paidSeller.ts'
+import { openWallet } from '../../wallet/support/wallet.ts'
+import type { Asked } from '../support/seller.ts'
+import { openEngine } from './support/engine.ts'
+import { node, orderOf, place } from './support/jobOrder.ts'
+import { type Sale, sold } from './support/scriptedSellers.ts'
+
+const { app } = await openAppStore()
+let chain: Awaited<ReturnType<typeof startTestDevChain>>
+let seller: PaidSeller
+const ends: (() => Promise<void>)[] = []
+
+beforeAll(async () => {
+  chain = await startTestDevChain(1337)
+  await new DevRpc(chain.rpcUrl).call('evm_setIntervalMining', 1)
+  seller = await openPaidSeller(chain, address(accountOf(60).address), (end) => ends.push(end))
+})
+afterAll(async () => {
+  for (const end of ends) await end()
+  await chain?.remove()
+})
+
+/** The id in the forms that somebody could send it in, and what digests make of it. */
+function formsOf(jobId: string): readonly string[] {
+  const plain = jobId.replaceAll('-', '')
+  const texts = [jobId, plain, `${jobId}-0`, `${jobId}-1`]
+  const digests = ['md5', 'sha1', 'sha256'].flatMap((name) =>
+    [...texts, Buffer.from(plain, 'hex')].map((given) => createHash(name).update(given).digest()),
+  )
+  const hashes = [
+    ...digests,
+    ...texts.map((text) => Buffer.from(keccak256(toHex(text)).slice(2), 'hex')),
+    Buffer.from(plain, 'hex'),
+  ]
+  return [...texts, ...hashes.flatMap((hash) => [hash.toString('hex'), hash.toString('base64url')])]
+}
+
+/** All of a request as text, with what its headers have in base64. */
+function textOf({ url, body, headers }: Asked): string {
+  const values = Object.values(headers).flatMap((value) => value ?? [])
+  const coded = values.flatMap((value) => value.split(/[\s,="]+/))
+  const decoded = coded.map((each) => Buffer.from(each, 'base64').toString('latin1'))
+  return [url, body, JSON.stringify(headers), ...decoded].join('\n').toLowerCase()
+}
+
+const completion = {
+  ...{ method: 'GET', path: '/works/:id', idPointer: '/id', statusPointer: '/status' },
+  ...{ successStatuses: ['done'], failureStatuses: ['failed'], maxAttempts: 3, pollIntervalSeconds: 1 },
+} satisfies ServiceEndpoint['completion']
+
+test('no request that leaves has the id of its job, and no log', async () => {
+  const logged: string[] = []
+  const writeDown = (fields: object, message: string) =>
+    void logged.push(`${message} ${JSON.stringify(fields)}`)
+  const log: Logger = { debug: writeDown, info: writeDown, warn: writeDown, error: writeDown }
+  const wallet = await openWallet({ app, chain, account: accountOf(1), origins: [seller.origin], log })
+  const endpointOf = async ({ serviceId, method, path }: PlanNode) => ({
+    service: {
+      id: serviceId,
+      serviceUrl: seller.origin,
+      recipientPolicy: { mode: 'origin' },
+    } as CatalogService,
+    endpoint: {
+      ...{ method, path, requestFormat: 'json', paymentOffers: [] },
+      ...(path === '/work' && { completion }),
+    } as unknown as ServiceEndpoint,
+    url: new URL(seller.origin + path),
+  })
+  const json = { 'content-type': 'application/json' }
+  seller.on('/free', (_, response) => response.writeHead(200, json).end('{}'))
+  seller.on('/works/w1', (_, response) => response.writeHead(200, json).end('{"status":"done"}'))
+  const sell = (path: string, status: number, body: object) =>
+    seller.sell(path, {}, async (response, take) => {
+      await take()
+      response.writeHead(status, json).end(JSON.stringify(body))
+    })
+  sell('/paid', 200, {})
+  sell('/work', 202, { id: 'w1', status: 'pending' })
+  const plan = { nodes: [node('free'), node('paid'), node('work')] }
+  const { spender: buyer, options } = wallet
+  const { run } = openEngine(app, {}, { buyer, egress: options.egress, endpointOf, log })
+  const { job } = await run(orderOf(plan, { free: 0, paid: 1_000_000, work: 1_000_000 }))
+
+  expect(job.state).toBe('succeeded')
+  // Two calls are made unpaid first.
+  expect(seller.asked.map(({ url }) => url).toSorted()).toEqual(
+    ['/free', '/paid', '/paid', '/work', '/work', '/works/w1'].toSorted(),
+  )
+  const leaving = [...seller.asked.map(textOf), ...logged.map((line) => line.toLowerCase())].join('\n')
+  for (const form of formsOf(job.id)) expect(leaving).not.toContain(form.toLowerCase())
+  const keys = Map.groupBy(
+    seller.asked.filter(({ url }) => url !== '/works/w1'),
+    ({ url }) => url,
+  )
+  for (const [, calls] of keys)
+    expect(new Set(calls.map(({ headers }) => headers['idempotency-key'])).size).toBe(1)
+  expect(new Set(seller.asked.map(({ headers }) => headers['idempotency-key'] ?? '')).size).toBe(4)
+})
+
+const failing: Sale = {
+  answer: (purchase, times) =>
+    times === 1 ? { kind: 'refused', code: 'unreachable', message: 'gone' } : sold(purchase, {}),
+}
+
+test('every attempt of a node goes by one code', async () => {
+  const { run, sellers } = openEngine(app, { '/a': failing, '/b': failing })
+  const { job } = await run(orderOf({ nodes: [node('a'), node('b')] }))
+  expect(job.state).toBe('succeeded')
+  const codes = Map.groupBy(sellers.calls, ({ nodeId }) => nodeId)
+  expect(codes.get('a')?.map(({ attempt }) => attempt)).toEqual([1, 2])
+  for (const [, calls] of codes)
+    expect(new Set(calls.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1)
+  expect(new Set(sellers.calls.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(2)
+})
+
+test('another process goes on with the code that is stored', async () => {
+  const [first, second] = [heldJobs(app), heldJobs(app)]
+  const jobId = await place(app, orderOf({ nodes: [node('a'), node('b')] }))
+  const keysBy = async (jobs: typeof first) => {
+    await app
+      .updateTable('app.jobs')
+      .set({ due_at: new Date(0) })
+      .where('id', '=', jobId)
+      .execute()
+    const held = (await jobs.take(100, 60_000)).find((each) => each.jobId === jobId)
+    const loaded = held && (await jobs.load(held))
+    return loaded?.nodes.map(({ sellerKey }) => sellerKey)
+  }
+  const told = await keysBy(first)
+  expect(new Set(told).size).toBe(2)
+  expect(await keysBy(second)).toEqual(told)
+})
+
+test('a job of an earlier version keeps the codes that its sellers may know', async () => {
+  const plan = { nodes: [node('b'), node('a')] }
+  const order = orderOf(plan)
+  const jobId = await place(app, order)
+  await app.updateTable('app.job_nodes').set({ seller_key: null }).where('job_id', '=', jobId).execute()
+  const { sellers, ended } = openEngine(app, {
+    '/a': { answer: (purchase) => sold(purchase, {}) },
+    '/b': { answer: (purchase) => sold(purchase, {}) },
+  })
+  await ended(jobId)
+  const codes = new Map(sellers.calls.map(({ nodeId, idempotencyKey }) => [nodeId, idempotencyKey]))
+  expect(codes).toEqual(
+    new Map([
+      ['b', `${jobId}-0`],
+      ['a', `${jobId}-1`],
+    ]),
+  )
+})
