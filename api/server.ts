@@ -94,6 +94,7 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
 
   app.decorateRequest('startedMs', 0)
   app.decorateRequest('streamsSinceMs', null)
+  app.decorateRequest('stream', null)
   app.decorateRequest('identified', null)
   app.decorateRequest('isPaid', false)
   app.decorateRequest('deadline', null)

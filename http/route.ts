@@ -35,6 +35,7 @@ import type { Turns } from './request/turns.ts'
 import { saleOf } from './sale.ts'
 import { sendAnswer } from './sendAnswer.ts'
 import { SharedReads } from './sharedReads.ts'
+import type { EventStream } from './stream/sse.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -52,6 +53,8 @@ declare module 'fastify' {
      * client; its duration says nothing about us.
      */
     streamsSinceMs: number | null
+    /** Null until it streams. */
+    stream: Pick<EventStream, 'isWhole'> | null
     /** Null until access has told whose request it is. */
     identified: Identified | null
     /** Null until its route is known. */
@@ -176,19 +179,18 @@ async function answerOf<Services>(
   if (admission.kind === 'challenged') return sendChallenge(admission, reply)
   const asked = { asking, caller, path, query, chainId }
   const read = () => readAnswer(endpoint, asked, request, reply, context, signal, underWay)
-  if (admission.kind === 'paid')
-    return paidAnswer(admission.payment, read, request, reply, context.log, signal)
+  if (admission.kind === 'paid') return paidAnswer(admission.payment, read, request, reply, context, signal)
   reply.headers(admission.headers)
   return read()
 }
 
-/** The answer is made first: what fails costs nothing. */
+/** The answer is made first: what fails costs nothing, unless it takes longer than its payment is valid. */
 async function paidAnswer<Answer extends JsonAnswer | WrittenAnswer | RawAnswer>(
   payment: RequestPayment,
   read: () => Promise<Answer>,
   request: FastifyRequest,
   reply: FastifyReply,
-  log: Logger,
+  { log, clock }: Pick<RouteContext<never>, 'log' | 'clock'>,
   signal: AbortSignal,
 ): Promise<Answer | 'challenged'> {
   const ended = (end: () => Promise<void>) =>
@@ -203,18 +205,38 @@ async function paidAnswer<Answer extends JsonAnswer | WrittenAnswer | RawAnswer>
     ended(payment.release)
     signal.throwIfAborted()
   }
-  reply.raw.once('close', () =>
-    ended(reply.raw.writableFinished && reply.raw.statusCode < 300 ? payment.answered : payment.release),
-  )
+  reply.raw.once('close', () => ended(hasLeft(request, reply) ? payment.answered : payment.release))
   request.isPaid = true
-  const answer = await read()
+  const reading = read()
+  await madeOr(reading, payment.validUntilMs - SETTLING_MS, clock)
   const taken = await payment.settle()
   if (taken.kind === 'challenged') return sendChallenge(taken, reply)
   reply.headers(taken.headers)
-  // A stream that breaks off is not opened again: it would be paid for once and last for a day.
-  if (answer.kind === 'events') await payment.answered()
-  return answer
+  return reading
 }
+
+/** A payment that is sent later than so long before its end may come too late for a block. */
+const SETTLING_MS = 5_000
+/** Longer than any read takes; timers have a bound of their own. */
+const READ_MS_MAX = 10 * 60_000
+
+/** Until the answer is there, or a moment has come. @throws what the read does by then */
+async function madeOr(reading: Promise<unknown>, atMs: number, clock: Clock): Promise<void> {
+  const made = new AbortController()
+  const leftMs = Math.min(Math.max(atMs - clock.now(), 0), READ_MS_MAX)
+  const late = clock.sleep(leftMs, made.signal).catch(() => {})
+  try {
+    await Promise.race([reading, late])
+  } finally {
+    made.abort()
+  }
+  // Nobody waits for it where its payment fails.
+  reading.catch(() => {})
+}
+
+/** A stream that its client leaves is not opened again: it would be paid for once and last for a day. */
+const hasLeft = ({ stream }: FastifyRequest, { raw }: FastifyReply): boolean =>
+  stream ? stream.isWhole : raw.writableFinished && raw.statusCode < 300
 
 /** A valid and admitted request, as it was read. */
 interface Asked {

@@ -90,6 +90,7 @@ async function stream(
   if (request.method === 'HEAD') return reply.type('text/event-stream; charset=utf-8').send()
   reply.hijack()
   const events = new EventStream(reply.raw, reply.getHeaders(), { clock, gone: deadline.signal, shutdown })
+  request.stream = events
   if (request.isPaid) void endAfter(PAID_STREAM_MS, events, clock)
   try {
     await answer.write(events)
@@ -119,7 +120,7 @@ async function endAfter(ms: number, events: EventStream, clock: Clock): Promise<
   )
   if (!isOver) return
   events.send(encodeFrame({ event: 'closing', data: { ok: true, reason: 'paid_time_over' } }))
-  events.close()
+  events.close('timeOver')
 }
 
 /** What was paid for is its payer's alone, and never told by a 304. */

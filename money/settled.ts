@@ -15,6 +15,7 @@ export interface Log {
 
 export interface Mined {
   readonly kind: 'mined'
+  readonly txHash: string
   readonly succeeded: boolean
   readonly isFinal: boolean
   readonly blockNumber: number
@@ -64,6 +65,19 @@ export async function isOver(nodes: readonly Ask[], validBeforeSeconds: number):
   return told.length > 0 && told.every(Boolean)
 }
 
+/** Whether every node says that it has the transaction neither in a block nor waiting for one. */
+export async function isNowhere(nodes: readonly Ask[], txHash: string): Promise<boolean> {
+  const told = await Promise.all(
+    nodes.map((ask) =>
+      ask('eth_getTransactionByHash', [txHash]).then(
+        (found) => found === null,
+        () => false,
+      ),
+    ),
+  )
+  return told.length > 0 && told.every(Boolean)
+}
+
 async function lookAt(ask: Ask, { txHash, validBeforeSeconds }: Sought): Promise<Found> {
   // Before the receipt: what a block has that is final by now has its receipt by then.
   const final = await finalBlockOf(ask)
@@ -74,7 +88,7 @@ async function lookAt(ask: Ask, { txHash, validBeforeSeconds }: Sought): Promise
   const { logs, blockHash } = receipt
   if (typeof blockHash !== 'string') throw new TypeError('the node told no hash of a block')
   return {
-    kind: 'mined',
+    ...{ kind: 'mined', txHash },
     succeeded: quantityIn(receipt['status']) === 1n,
     isFinal: blockNumber <= final.number,
     blockNumber,

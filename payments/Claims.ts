@@ -14,10 +14,9 @@ import {
   takePayment,
 } from '#rows/payments/payments.ts'
 import type { HeldPayments } from './HeldPayments.ts'
+import { HOLD_MS } from './Holds.ts'
 import type { Identity } from './methods/PaymentMethod.ts'
 
-/** Longer than any request may last. */
-export const HOLD_MS = 120_000
 /** A repeat waits so often for another that works on the same payment. */
 const WAITS_MAX = 5
 const RETRY_SECONDS = 5

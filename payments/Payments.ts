@@ -4,7 +4,6 @@
  * asked of its method where it is unknown, and until then no other payment is asked for.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { messageOf } from '#errors.ts'
 import { ApiError } from '#http/errors.ts'
 import type { Admission, Challenged, Managed, RequestPayment } from '#http/request/access.ts'
 import { amountOf } from '#money/amounts.ts'
@@ -23,13 +22,14 @@ import {
   settlePayment,
   takePayment,
 } from '#rows/payments/payments.ts'
-import { repeat } from '#runtime/repeat.ts'
+import { repeat, warning } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { acceptedOf } from './acceptPayment.ts'
-import { Claims, HOLD_MS, settlementPending } from './Claims.ts'
+import { Claims, settlementPending } from './Claims.ts'
 import { challengeOf } from './challengeOf.ts'
 import { HeldPayments } from './HeldPayments.ts'
+import { HOLD_MS, Holds } from './Holds.ts'
 import { mppPaymentIn } from './methods/mpp.ts'
 import {
   type Managed as ManagedByMethod,
@@ -96,11 +96,13 @@ interface Paying extends PresentedPayment {
 export class Payments {
   readonly #options: PaymentsOptions
   readonly #held: HeldPayments
+  readonly #holds: Holds
   readonly #alongside = new Map<string, Alongside>()
 
   constructor(options: PaymentsOptions) {
     this.#options = options
     this.#held = new HeldPayments(options.app, options.clock)
+    this.#holds = new Holds(options)
   }
 
   /** What else is written in the transaction that settles a payment of the scope, whoever finds it out. */
@@ -218,7 +220,8 @@ export class Payments {
     const claims = new Claims({ app, held: this.#held, terms })
     const paying = (payment: Payment, checked: CheckedPayment = payment) => {
       const paid = this.#paid({ method, credential, wanted, price, payment, checked })
-      return method.settlesFirst?.(credential) ? settledFirst(paid) : paid
+      const isProved = method.provesPayer?.(credential, payment.payer) ?? true
+      return !isProved || method.settlesFirst?.(credential) ? settledFirst(paid) : paid
     }
     const identity = method.identityOf(credential)
     const known = identity && (await claims.reopen(identity))
@@ -234,17 +237,15 @@ export class Payments {
     }
   }
 
-  /** Finds out what became of payments that nobody waits for, until aborted. */
+  /** Holds what is worked on, and finds out what became of what nobody waits for, until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options
-    const failed = (error: unknown) => {
-      log.warn({ problem: messageOf(error) }, 'payments could not be looked at')
-      return RECONCILE_MS
-    }
-    await repeat({ clock, signal, failed }, async () => {
+    const failed = warning(log, RECONCILE_MS, 'payments could not be looked at')
+    const reconciling = repeat({ clock, signal, failed }, async () => {
       await this.reconcile()
       return RECONCILE_MS
     })
+    await Promise.all([this.#holds.run(signal), reconciling])
   }
 
   /** One look at each payment whose outcome is unknown and whose method is one of those here. */
@@ -258,11 +259,10 @@ export class Payments {
         await releaseClaim(app, payment)
         continue
       }
-      const outcome = await this.outcome(payment)
+      const outcome = await this.#holds.during(payment, () => this.outcome(payment))
       await this.#keep(payment, outcome)
-      if (outcome.kind === 'unknown') await letGo(app, payment, RECONCILE_MS)
-      // Its answer waits for its payer.
-      else await letGo(app, payment)
+      // Where it is known, its answer waits for its payer.
+      await letGo(app, payment, outcome.kind === 'unknown' ? RECONCILE_MS : 0)
       log.info({ payment: id, outcome: outcome.kind }, 'a payment was looked for on the chain')
     }
   }
@@ -298,29 +298,38 @@ export class Payments {
     return { digest, ...asked, description: `${units} of ${scope}`, meta }
   }
 
+  /** Held until it is released or answered. */
   #paid(paying: Paying): Paid {
     const { app } = this.#options
-    const { payment, wanted, method } = paying
-    const settled = (receipt: string) =>
-      ({ kind: 'settled', headers: method.receiptHeaders(receipt) }) as const
+    const { payment } = paying
+    this.#holds.keep(payment)
+    const ending = (end: () => Promise<void>) => async () => {
+      this.#holds.drop(payment)
+      await end()
+      await letGo(app, payment)
+    }
     const ofRequest: RequestPayment = {
       id: payment.id,
       payer: payment.payer,
-      settle: async () => {
-        if (payment.receipt !== null) return settled(payment.receipt)
-        const outcome = await this.#send(paying)
-        return outcome.kind === 'failed' ? this.challenge(wanted) : settled(outcome.receipt)
-      },
-      release: async () => {
-        await releaseClaim(app, payment)
-        await letGo(app, payment)
-      },
-      answered: async () => {
-        await answerPayment(app, payment.id)
-        await letGo(app, payment)
-      },
+      validUntilMs: payment.receipt === null ? payment.validBeforeSeconds * 1_000 : Number.POSITIVE_INFINITY,
+      settle: () => this.#settled(paying),
+      release: ending(() => releaseClaim(app, payment)),
+      answered: ending(() => answerPayment(app, payment.id)),
     }
     return { kind: 'paid', payment: ofRequest }
+  }
+
+  /** @throws ApiError settlement_pending */
+  async #settled(paying: Paying): Promise<Taken> {
+    const { payment, wanted, method } = paying
+    const settled = (receipt: string) =>
+      ({ kind: 'settled', headers: method.receiptHeaders(receipt) }) as const
+    if (payment.receipt === null) {
+      const outcome = await this.#send(paying)
+      return outcome.kind === 'failed' ? this.challenge(wanted) : settled(outcome.receipt)
+    }
+    if (!(await this.#holds.isOurs(payment))) throw settlementPending()
+    return settled(payment.receipt)
   }
 
   /** @throws ApiError settlement_pending */
@@ -353,12 +362,19 @@ export class Payments {
 }
 
 type Paid = Extract<Admission, { kind: 'paid' }>
+type Taken = Awaited<ReturnType<RequestPayment['settle']>>
 
 /** Money that is there already is taken before anything is done for it. @throws ApiError */
-async function settledFirst(paid: Paid): Promise<Admission> {
-  const taken = await paid.payment.settle()
-  if (taken.kind === 'challenged') return taken
-  return { kind: 'paid', payment: { ...paid.payment, settle: async () => taken } }
+async function settledFirst({ payment }: Paid): Promise<Admission> {
+  let isTaken = false
+  try {
+    const taken = await payment.settle()
+    if (taken.kind === 'challenged') return taken
+    isTaken = true
+    return { kind: 'paid', payment: { ...payment, settle: async () => taken } }
+  } finally {
+    if (!isTaken) await payment.release()
+  }
 }
 
 const notTaken = () => new ApiError('request_invalid', 'Payments by this method are not taken here.')

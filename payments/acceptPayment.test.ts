@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { acceptedOf } from './acceptPayment.ts'
+import { acceptedOf, namesMethod } from './acceptPayment.ts'
 
 const offers = [{ name: 'tempo/charge' }, { name: 'tempo/session' }, { name: 'x402/exact' }]
 const names = (accept: string | undefined) => acceptedOf(offers, accept).map(({ name }) => name)
@@ -16,4 +16,15 @@ test.each([
   ['tempo, ;q=1, tempo/charge;q=7', ['tempo/charge', 'tempo/session', 'x402/exact']],
 ])('%s takes %j', (accept, expected) => {
   expect(names(accept)).toEqual(expected)
+})
+
+test.each([
+  [undefined, false],
+  ['', false],
+  ['evm/charge, tempo/charge', true],
+  ['tempo/*', true],
+  ['tempo/*, tempo/charge;q=0', false],
+  ['evm/charge', false],
+])('%s names charges of Tempo: %j', (accept, expected) => {
+  expect(namesMethod(accept, 'tempo/charge')).toBe(expected)
 })

@@ -20,13 +20,20 @@ export function acceptedOf<Offer extends { readonly name: string }>(
   accept: string | undefined,
 ): readonly Offer[] {
   if (accept === undefined) return offers
-  const preferences = accept.split(',', PREFERENCES_MAX).flatMap(preferenceIn)
+  const preferences = preferencesIn(accept)
   const ranked = offers
     .map((offer) => ({ offer, quality: qualityOf(offer.name, preferences) }))
     .filter(({ quality }) => quality > 0)
     .sort((one, other) => other.quality - one.quality)
   return ranked.length > 0 ? ranked.map(({ offer }) => offer) : offers
 }
+
+/** Whether it says that the payer can pay so; false where it says nothing. */
+export const namesMethod = (accept: string | undefined, name: string): boolean =>
+  accept !== undefined && qualityOf(name, preferencesIn(accept)) > 0
+
+const preferencesIn = (accept: string): readonly Preference[] =>
+  accept.split(',', PREFERENCES_MAX).flatMap(preferenceIn)
 
 function preferenceIn(text: string): readonly Preference[] {
   const [, method, intent, quality = '1'] = entry.exec(text) ?? []

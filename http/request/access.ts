@@ -155,6 +155,8 @@ export interface RequestPayment {
   readonly id: string
   /** Lowercase address of the account that pays. */
   readonly payer: string
+  /** Milliseconds since the epoch; from then on it settles no more. Infinity for one that has settled. */
+  readonly validUntilMs: number
   /** Before the first byte of the answer leaves; the headers go with it. @throws ApiError */
   settle(): Promise<
     { readonly kind: 'settled'; readonly headers: Readonly<Record<string, string>> } | Challenged

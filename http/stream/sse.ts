@@ -16,8 +16,10 @@ export interface Frame {
 }
 
 /** Why a stream ended. */
-export type StreamEnd = 'finished' | 'clientGone' | 'shutdown' | 'bufferFull' | 'stalled'
+export type StreamEnd = 'finished' | 'timeOver' | 'clientGone' | 'shutdown' | 'bufferFull' | 'stalled'
 
+/** Those that are no doing of ours. */
+const wholeEnds: ReadonlySet<StreamEnd> = new Set(['timeOver', 'clientGone', 'bufferFull', 'stalled'])
 /** Unread bytes a client may leave with us, beyond what its kernel buffers. */
 const UNREAD_BYTES_MAX = 256 * 1024
 /** A client that takes nothing for this long is gone or stuck. */
@@ -97,6 +99,11 @@ export class EventStream {
     return this.#end
   }
 
+  /** Whether it gave what it was for: all of its time, or as much of it as its client took. */
+  get isWhole(): boolean {
+    return this.#end !== null && wholeEnds.has(this.#end)
+  }
+
   /** Bytes that wait for the client to read. */
   get unreadBytes(): number {
     return this.#response.writableLength
@@ -122,8 +129,8 @@ export class EventStream {
   }
 
   /** Ends the stream in good order. */
-  close(): void {
-    this.#finish('finished')
+  close(end: 'finished' | 'timeOver' = 'finished'): void {
+    this.#finish(end)
   }
 
   #finish(end: StreamEnd): void {

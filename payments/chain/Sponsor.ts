@@ -8,6 +8,7 @@ import { failure } from '#errors.ts'
 import { ATTO_PER_MILLIONTH } from '#money/amounts.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { leftToday, reserveFee } from '#rows/payments/sponsored.ts'
+import { SENDS } from './refusals.ts'
 
 export interface SponsorOptions {
   readonly app: AppDatabase
@@ -21,8 +22,6 @@ export interface SponsorOptions {
 
 /** What one transaction may cost, in attodollars: five cents, which is more than any of these takes. */
 const FEE_MAX = 5n * 10n ** 16n
-
-const SENDS = new Set(['eth_sendRawTransaction', 'eth_sendRawTransactionSync'])
 
 export class Sponsor {
   readonly account: LocalAccount

@@ -78,10 +78,15 @@ export interface PaymentMethod {
   metaIn?(credential: string): Readonly<Record<string, string>>
   /** Changes nothing. @throws PaymentRefusedError */
   check(credential: string, price: Price): Promise<CheckedPayment>
-  /** Spends it. `unsent`: surely nothing left this process. */
+  /** Spends it. `unsent`: surely nothing left this process, or every node that it reached refused it. */
   send(credential: string, price: Price, payment: CheckedPayment): Promise<Outcome | 'unsent'>
   /** Whether the payer has sent it already, so that it is settled before anything is done for it. */
   settlesFirst?(credential: string): boolean
+  /**
+   * Whether the credential itself proves that this account signed it. One that does not is settled before
+   * anything is done for it. Default: it does.
+   */
+  provesPayer?(credential: string, payer: string): boolean
   /** What the chain says of a payment that may have been sent. */
   outcome(payment: CheckedPayment): Promise<Outcome>
   /** The receipt, as it goes with the answer. */

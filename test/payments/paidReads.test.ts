@@ -18,6 +18,7 @@ import { createLogger } from '#telemetry.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { startTestDevChain } from '../support/devchain.ts'
 import { deaf } from './support/deaf.ts'
+import { forgedOf } from './support/forged.ts'
 import {
   ALPHA_USD,
   accountOf,
@@ -64,6 +65,18 @@ const send = (path: string, authorization: string, init: RequestInit = {}) =>
   fetch(`${shop.origin}${path}`, { ...init, headers: { ...init.headers, authorization } })
 
 describe('a read past the quota', () => {
+  test.each(['v1', 'v2'] as const)(
+    'is not made for a key (%s) that the sender never gave',
+    async (version) => {
+      const answer = await send(
+        '/read',
+        await forgedOf(await credentialFor('/read', 3), accountOf(5).address, version),
+      )
+      expect(answer.ok).toBe(false)
+      expect([shop.reads.count, await received()]).toEqual([0, 0n])
+    },
+  )
+
   test('is offered in each currency, and writes no row', async () => {
     const before = (await listPayments(app, 100)).length
     const answer = await fetch(`${shop.origin}/read`)

@@ -218,6 +218,7 @@ const statusSchema = s.named('Status', {
         'channels_unsettled',
         'payouts_waiting',
         'payouts_large',
+        'payments_stopped',
         'wallet_low',
         'spend_unknown',
       ]),

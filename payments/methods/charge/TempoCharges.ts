@@ -12,9 +12,10 @@ import { tempo as tempoChain } from 'viem/chains'
 import { Transaction } from 'viem/tempo'
 import { amountOf, decimalText } from '#money/amounts.ts'
 import type { Ask } from '#money/node.ts'
-import { isOver, lookFor } from '#money/settled.ts'
+import { isNowhere, isOver, lookFor } from '#money/settled.ts'
 import { isHash, isRecord, lowercased } from '#primitives.ts'
 import type { CheckedPayment } from '#rows/payments/payments.ts'
+import { SENDS, sendCounted } from '../../chain/refusals.ts'
 import type { Sponsor } from '../../chain/Sponsor.ts'
 import {
   bySeller,
@@ -30,6 +31,7 @@ import {
   serializeReceipt,
 } from '../mpp.ts'
 import type { Challenge, DocumentedOffer, Outcome, PaymentMethod, Price } from '../PaymentMethod.ts'
+import { isSenderProved } from './provedSender.ts'
 
 export interface Currency {
   /** Lowercase address of the token, which is worth a dollar. */
@@ -48,7 +50,7 @@ export interface ChargeOptions {
   readonly currency: `0x${string}`
   /** Those that are settled in now. */
   readonly currencies: () => readonly Currency[]
-  /** To nodes of the chain. */
+  /** To nodes of the chain, each of which counts its refusals. */
   readonly transport: Transport
   /** Each node by itself: what became of a payment is asked of all of them. */
   readonly nodes: readonly Ask[]
@@ -153,21 +155,30 @@ export class TempoCharges implements PaymentMethod {
   /** What the payer has sent itself is settled before it is answered. */
   readonly settlesFirst = (text: string): boolean => hashIn(mppCredentialIn(text)) !== null
 
+  /** A block says whose a transaction is that the payer has sent itself. */
+  readonly provesPayer = (text: string, payer: string): boolean => {
+    const { payload } = mppCredentialIn(text)
+    const serialized = isRecord(payload) ? payload['signature'] : undefined
+    return !isTempoTransaction(serialized) || isSenderProved(serialized, payer)
+  }
+
   /** Unknown where it was sent and no block is known to have it. */
   async send(text: string, price: Price, payment: CheckedPayment): Promise<Outcome | 'unsent'> {
     const attempt: Sending = { identity: payment.identity, txHash: null }
-    try {
+    const sent = await sendCounted(() => {
       const credential = mppCredentialIn(text)
-      const asked = this.#askedIn(credential, price)
-      const binding = this.#bindingOf(price, asked, credential)
-      const receipt = await this.#sending.run(attempt, () =>
+      const binding = this.#bindingOf(price, this.#askedIn(credential, price), credential)
+      return this.#sending.run(attempt, () =>
         bySeller(this.#sellers, (seller) => seller.broadcastCredential(credential, binding)),
       )
-      return { kind: 'settled', receipt: serializeReceipt(receipt), txHash: attempt.txHash ?? payment.txHash }
-    } catch {
-      // The library throws alike before and after it was sent.
-      return attempt.txHash === null ? 'unsent' : this.outcome({ ...payment, txHash: attempt.txHash })
-    }
+    })
+    const { txHash } = attempt
+    if (sent.kind === 'sent')
+      return { kind: 'settled', receipt: serializeReceipt(sent.result), txHash: txHash ?? payment.txHash }
+    // The library throws alike before and after it was sent.
+    if (txHash === null) return 'unsent'
+    const isUnsent = sent.isRefused && (await isNowhere(this.#options.nodes, txHash))
+    return isUnsent ? 'unsent' : this.outcome({ ...payment, txHash })
   }
 
   readonly receiptHeaders = (receipt: string) => ({ 'payment-receipt': receipt })
@@ -238,8 +249,6 @@ export class TempoCharges implements PaymentMethod {
     return { request, meta, realm: this.#options.realm }
   }
 }
-
-const SENDS = new Set(['eth_sendRawTransaction', 'eth_sendRawTransactionSync'])
 
 /** A payment that is being sent. */
 interface Sending {

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readBalances } from '#rows/payments/ledger.ts'
 import { listPayments } from '#rows/payments/payments.ts'
+import { forgedOf } from '../../payments/support/forged.ts'
 import { accountOf, balanceOf, PATH_USD, payer } from '../../payments/support/shop.ts'
 import { fivefold, hashing, startJobShop } from './support/jobShop.ts'
 
@@ -148,6 +149,16 @@ describe('a key', () => {
       { error: { code: 'idempotency_conflict' } },
     ])
     expect(await received()).toBe(before)
+  })
+
+  it('tells nobody a job of a payer whose key has not signed', async () => {
+    const body = jobOf(hashing('told'))
+    const told = await post(body, { authorization: await credentialFor(body) })
+    const jobId = String(await jobIdIn(told))
+    const forged = await forgedOf(await credentialFor(body, 3), accountOf(1).address)
+    const answer = await post(body, { authorization: forged })
+    expect(answer.status).toBe(409)
+    expect(await answer.text()).not.toContain(jobId)
   })
 
   it('is the payer’s own: another payer’s job of the same key is another job', async () => {

@@ -1,0 +1,98 @@
+// Goal: a charge that no node took costs its payer no wait: it is challenged anew at once. Whatever
+// may have arrived is no failure (PAY-05).
+// Method: a server over Postgres and a dev chain, before whose node stand nodes that refuse what is
+// sent, or say so.
+import { randomBytes } from 'node:crypto'
+import { custom, fallback, http, type Transport } from 'viem'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { DevRpc } from '#local/devchain/devRpc.ts'
+import { countingRefusals } from '#payments/chain/refusals.ts'
+import { listPayments } from '#rows/payments/payments.ts'
+import { openAppStore } from '../support/appStore.ts'
+import { startTestDevChain } from '../support/devchain.ts'
+import { accountOf, balanceOf, chargesOf, openShop, PATH_USD, PRICE, payer } from './support/shop.ts'
+
+const chainId = 1337
+const key = randomBytes(32)
+const { app } = await openAppStore()
+let chain: Awaited<ReturnType<typeof startTestDevChain>>
+let payees = 80
+let recipient: `0x${string}`
+beforeAll(async () => {
+  chain = await startTestDevChain(chainId)
+  await new DevRpc(chain.rpcUrl).call('evm_setIntervalMining', 1)
+})
+afterAll(() => chain?.remove())
+beforeEach(() => {
+  recipient = `0x${accountOf(payees++).address.slice(2).toLowerCase()}`
+})
+
+const SENDS = new Set(['eth_sendRawTransaction', 'eth_sendRawTransactionSync'])
+
+interface Told {
+  readonly code: number
+  readonly message: string
+}
+const told = (code: number, message: string): Told => ({ code, message })
+
+const poor = told(-32_000, 'insufficient funds for gas * price + value')
+const slow = told(-32_000, 'timeout')
+
+/** A node that answers so to what is sent, though it may take it. */
+function answering({ code, message }: Told, takes = false): Transport {
+  const { request } = http(chain.rpcUrl)({ retryCount: 0 })
+  const ask: (asked: { method: string; params?: unknown }) => Promise<unknown> = request
+  const answer = async (asked: { method: string; params?: unknown }) => {
+    if (!SENDS.has(asked.method)) return ask(asked)
+    if (takes) await ask(asked)
+    throw Object.assign(new Error(message), { code })
+  }
+  return custom({ request: answer }, { retryCount: 0 })
+}
+
+/** The answer to a payer by a server before these nodes, and all that was paid by then. */
+async function paidAt(nodes: readonly Transport[]) {
+  const options = { app, rpcUrl: chain.rpcUrl, chainId, recipient, key }
+  const transport = fallback(nodes.map(countingRefusals), { retryCount: 0 })
+  const shop = await openShop({ ...options, methods: () => [chargesOf(options, key, transport)] })
+  const client = payer(accountOf(1), options)
+  const authorization = await client.createCredential(await client.rawFetch(`${shop.origin}/read`))
+  const answer = await fetch(`${shop.origin}/read`, { headers: { authorization } })
+  const kept = (await listPayments(app, 100)).filter((payment) => payment.recipient === recipient)
+  await shop.close()
+  return {
+    ...{ status: answer.status, isChallenged: answer.headers.has('www-authenticate') },
+    states: kept.map(({ state }) => state),
+    received: await balanceOf(chain.rpcUrl, PATH_USD, recipient),
+  }
+}
+
+const anew = { status: 402, isChallenged: true, states: [], received: 0n }
+const pending = { status: 503, isChallenged: false, states: ['sending'], received: 0n }
+
+test.each([
+  ['the payer has too little', poor],
+  ['a nonce was used', told(-32_000, 'nonce too low: next nonce 5, tx nonce 3')],
+  ['it is rejected', told(-32_003, 'transaction underpriced')],
+  ['there is no such method', told(-32_601, 'the method eth_sendRawTransactionSync does not exist')],
+])('where %s, the payer is challenged anew and nothing is kept', async (_, answer) => {
+  expect(await paidAt([answering(answer)])).toEqual(anew)
+  expect(await paidAt([answering(answer), answering(poor)])).toEqual(anew)
+})
+
+test.each([
+  ['was too slow', slow],
+  ['says nothing of it', told(-32_603, 'internal error')],
+])('a charge to a node that %s may have arrived', async (_, answer) => {
+  expect(await paidAt([answering(answer)])).toEqual(pending)
+})
+
+test('a refusal says nothing of the node before it, which was too slow', async () => {
+  expect(await paidAt([answering(slow), answering(poor)])).toEqual(pending)
+})
+
+test('a charge that was refused in words and taken is settled', async () => {
+  expect(await paidAt([answering(poor, true)])).toEqual({
+    ...{ status: 200, isChallenged: false, states: ['settled'], received: PRICE },
+  })
+})
