@@ -5,10 +5,9 @@ import {
   isAddressEqual,
   keccak256,
   type PrivateKeyAccount,
-  toHex,
 } from 'viem'
 import { Abis, Addresses, Transaction } from 'viem/tempo'
-import { failure, messageOf } from '#errors.ts'
+import { messageOf } from '#errors.ts'
 import { ATTO_PER_MILLIONTH } from '#money/amounts.ts'
 import type { Ask } from '#money/node.ts'
 import { type Found, type Log, lookFor, type Sought } from '#money/settled.ts'
@@ -16,6 +15,7 @@ import { isRecord, lowercased, shorten } from '#primitives.ts'
 import type { Payout, SignedTransaction } from '#rows/payments/payouts.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { transfersIn } from '../chain/transfersIn.ts'
+import { type Fee, memoOf, PayoutRefusedError, type PayoutSender } from './PayoutSender.ts'
 
 export interface PayoutChainOptions {
   readonly chainId: number
@@ -28,27 +28,14 @@ export interface PayoutChainOptions {
   readonly clock: Clock
 }
 
-/** What the chain took for a transaction. */
-export interface Fee {
-  readonly fee: bigint
-  readonly feeCurrency: string
-}
-
 /** Below the 30 seconds that a transaction without a nonce may be valid for. */
 const VALID_SECONDS = 25
 /** Nonces of this lane do not count: payouts wait for no other. */
 const EXPIRING_LANE = 2n ** 256n - 1n
+/** A node that has it already refuses it at no cost. */
+const RESEND_MS = 1_000
 /** A balance that was never there before costs more than nodes estimate. */
 const GAS = 1_500_000n
-
-/** The payout cannot be sent now; its message says why. */
-export class PayoutRefusedError extends failure('PayoutRefusedError', 'payout_refused', 'retry') {}
-
-/**
- * What the transfer of a payout carries: two payouts of one amount to one account within a second would
- * be the same transaction, and a chain knows what its database may have lost.
- */
-export const memoOf = (id: string, attempt: number): `0x${string}` => keccak256(toHex(`${id}/${attempt}`))
 
 /** What an account paid the chain's fee manager; nothing where the chain has none. */
 export function feeOf(account: `0x${string}`, logs: readonly Log[]): Fee {
@@ -58,7 +45,8 @@ export function feeOf(account: `0x${string}`, logs: readonly Log[]): Fee {
   return paid ? { fee: paid.amount, feeCurrency: lowercased(paid.token) } : { fee: 0n, feeCurrency: '0x' }
 }
 
-export class PayoutChain {
+export class PayoutChain implements PayoutSender {
+  readonly resendMs = RESEND_MS
   readonly #options: PayoutChainOptions
 
   constructor(options: PayoutChainOptions) {
@@ -70,10 +58,10 @@ export class PayoutChain {
   }
 
   /** The next transaction of a payout; nothing is sent. @throws PayoutRefusedError */
-  async sign({ id, attempt, ...payout }: Payout): Promise<SignedTransaction> {
+  async sign(payout: Payout): Promise<SignedTransaction> {
     const { chainId, account } = this.#options
     const currency = lowercased(payout.currency)
-    const args = [lowercased(payout.to), payout.amount, memoOf(id, attempt + 1)] as const
+    const args = [lowercased(payout.to), payout.amount, memoOf(payout, payout.attempt + 1)] as const
     const data = encodeFunctionData({ abi: Abis.tip20, functionName: 'transferWithMemo', args })
     await this.#tryOut(currency, data)
     const maxFeePerGas = 2n * BigInt(String(await this.#ask('eth_gasPrice', [])))

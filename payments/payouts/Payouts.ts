@@ -22,16 +22,18 @@ import { mapAtMost } from '#runtime/mapAtMost.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { type PayoutChain, PayoutRefusedError } from './PayoutChain.ts'
+import { PayoutRefusedError, type PayoutSender } from './PayoutSender.ts'
 
 export interface PayoutsOptions {
   readonly app: AppDatabase
-  readonly chain: Pick<PayoutChain, 'chainId' | 'sign' | 'send' | 'look' | 'feeIn'>
+  readonly chain: PayoutSender
   /**
    * What may be signed for within a day, in the smallest unit of a currency, beside one debt that is
    * more; null takes none of the currency.
    */
   readonly budgetOf: (currency: string) => bigint | null
+  /** False until it is known whether the database has forgotten what left the account. */
+  readonly mayPay: () => boolean
   readonly runtime: Runtime
   readonly log: Logger
 }
@@ -81,10 +83,16 @@ export class Payouts {
     if (await pauseAfterRestore(app, 'payouts')) log.warn({}, 'payouts are paused: the database was restored')
     const taken = await takePayouts(app, chain.chainId, TAKEN_MAX, HOLD_MS)
     if (taken.length === 0) return 0
-    const pause = await pauseOf(app, 'payouts')
+    const pause = await this.#pauseOf()
     this.#visit('payouts.taken')
     await mapAtMost(WIDTH, taken, (payout) => this.#step(payout, pause))
     return taken.length
+  }
+
+  async #pauseOf(): Promise<string | null> {
+    const reason = await pauseOf(this.#options.app, 'payouts')
+    if (reason !== null) return `payouts are paused: ${reason}`
+    return this.#options.mayPay() ? null : 'the chain has not told yet what left the account'
   }
 
   async #step(payout: HeldPayout, pause: string | null): Promise<void> {
@@ -92,7 +100,7 @@ export class Payouts {
     try {
       if (payout.state === 'sending') await this.#follow(payout, pause)
       else if (pause === null) await this.#begin(payout)
-      else await letPayoutGo(app, payout, POLL_MS, `payouts are paused: ${pause}`)
+      else await letPayoutGo(app, payout, POLL_MS, pause)
     } catch (error) {
       const problem = messageOf(error)
       if (!(error instanceof PayoutRefusedError)) log.warn({ payout: payout.id, problem }, 'a payout waits')
@@ -107,7 +115,7 @@ export class Payouts {
     this.#visit('payouts.signed')
     if (!(await this.#keep(payout, signed))) return
     this.#visit('payouts.kept')
-    await chain.send(signed)
+    await chain.send(signed, { ...payout, attempt: payout.attempt + 1 })
     this.#visit('payouts.sent')
     await letPayoutGo(app, payout, POLL_MS, null)
   }
@@ -148,24 +156,25 @@ export class Payouts {
     const { app, chain, log } = this.#options
     const { transaction } = payout
     if (!transaction) throw new TypeError(`${payout.id} is being sent without a transaction`)
-    const found = await chain.look(transaction)
+    const found = await chain.look(transaction, payout)
     this.#visit('payouts.looked')
     if (found.kind === 'mined' && found.isFinal) return this.#finish(payout, found)
     if (found.kind === 'absent') {
       log.warn({ payout: payout.id, txHash: transaction.txHash }, 'no block took a payout: it is signed anew')
       return requeuePayout(app, payout, this.#pauseMs(payout), 'no block took its last transaction')
     }
-    if (found.kind === 'unknown' && pause === null) await chain.send(transaction)
-    await letPayoutGo(app, payout, POLL_MS, null)
+    const isSentAgain = found.kind === 'unknown' && pause === null
+    if (isSentAgain) await chain.send(transaction, payout)
+    await letPayoutGo(app, payout, isSentAgain ? chain.resendMs : POLL_MS, null)
   }
 
-  async #finish(payout: HeldPayout, { succeeded, blockNumber, logs }: Mined): Promise<void> {
+  async #finish(payout: HeldPayout, { succeeded, txHash, blockNumber, logs }: Mined): Promise<void> {
     const { app, chain, log } = this.#options
     if (!succeeded) {
       log.warn({ payout: payout.id }, 'the chain refused a payout')
       return requeuePayout(app, payout, this.#pauseMs(payout), 'the chain refused its last transaction')
     }
-    await finishPayout(app, payout, { blockNumber, ...chain.feeIn(logs) })
+    await finishPayout(app, payout, { txHash, blockNumber, ...chain.feeIn(logs) })
     this.#visit('payouts.paid')
     log.info({ payout: payout.id, kind: payout.kind, amount: `${payout.amount}` }, 'a payout is final')
   }

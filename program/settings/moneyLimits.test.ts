@@ -13,6 +13,7 @@ test.each<[string, Partial<MoneyLimits>, string]>([
   ['less', { jobCostMax: '0.25' }, '0.25'],
   ['as much as is sent out in a day', { multiplier: '2' }, '10'],
   ['more than is sent out, where nothing is', { multiplier: '3', payouts: null }, '15'],
+  ['unset, no more than is sent out in a day', { payouts: '4.99' }, '4.99'],
   ['without a wallet', { wallet: null }, '0'],
 ])('a job may cost: %s', (_, limits, costs) => {
   expect(jobCostMaxOf({ ...usual, ...limits })).toBe(costs)
@@ -34,7 +35,7 @@ test.each<[string, Partial<MoneyLimits>, setting: string, problem: RegExp]>([
   ],
   [
     'a refund above a day',
-    { payouts: '4.99' },
+    { jobCostMax: '5', payouts: '4.99' },
     'ACCESS_FILE',
     /payments\.payouts\.dollarsPerDay: 4\.99 dollars are less .*, 5:/,
   ],

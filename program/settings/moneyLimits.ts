@@ -31,13 +31,15 @@ export function jobCostMaxOf({ jobCostMax, multiplier, wallet, payouts }: MoneyL
       `limits.job: ${text(jobUnits)} dollars are more than limits.day, ${text(dayUnits)}`,
     )
   const bought = shareOf(jobUnits, multiplier)
-  const sold = jobCostMax === null ? bought : amountOf(jobCostMax, 1, DECIMALS)
+  const sent = payouts === null ? null : amountOf(payouts, 1, DECIMALS)
+  if (jobCostMax === null) return text(sent !== null && sent < bought ? sent : bought)
+  const sold = amountOf(jobCostMax, 1, DECIMALS)
   if (sold > bought)
     throw new SettingError(
       'JOB_COST_MAX',
       `${text(sold)} dollars are more than a job may cost whose calls the wallet buys for ${text(jobUnits)} dollars (limits.job of WALLET_FILE)`,
     )
-  if (payouts !== null && sold > amountOf(payouts, 1, DECIMALS))
+  if (sent !== null && sold > sent)
     throw new SettingError(
       'ACCESS_FILE',
       `payments.payouts.dollarsPerDay: ${payouts} dollars are less than one job may cost, ${text(sold)}: its refund could not be sent within a day`,

@@ -155,7 +155,7 @@ export const settings = {
   JOB_COST_MAX: setting(
     matching('^[0-9]{1,9}(\\.[0-9]{1,6})?$', 'a decimal number with up to six places'),
     '',
-    'The most that one [job](services.md#jobs) may cost, in dollars; one that costs more is refused before it is paid for. Unset: what the wallet may buy for one job, times `COST_MULTIPLIER`; more than that ends the start.',
+    'The most that one [job](services.md#jobs) may cost, in dollars; one that costs more is refused before it is paid for. Unset: what the wallet may buy for one job, times `COST_MULTIPLIER`, and no more than payouts send in a day; more than either ends the start.',
   ),
   PAR_TOKENS: setting(
     list(matching(PAR_TOKEN_PATTERN, '<chain as CAIP-2>:<token>:<decimals>')),

@@ -34,6 +34,7 @@ export interface PayoutTerms {
 }
 
 export interface SignedTransaction {
+  /** An authorization goes by its own hash until a block has it. */
   readonly txHash: string
   /** As it is sent. */
   readonly raw: string
@@ -196,6 +197,7 @@ export async function requeuePayout(
 
 /** What a final block says of a payout. */
 export interface PaidBy {
+  readonly txHash: string
   readonly blockNumber: number
   /** What the chain took for it, in the smallest unit of `feeCurrency`. */
   readonly fee: bigint
@@ -208,18 +210,35 @@ export interface PaidBy {
  * say so, held or not.
  */
 export async function finishPayout(app: AppDatabase, payout: Payout, by: PaidBy): Promise<boolean> {
-  return app.transaction().execute((transaction) => finish(transaction, payout, by))
+  return app.transaction().execute(async (transaction) => {
+    await nameTransaction(transaction, payout, by.txHash)
+    return finish(transaction, payout, by)
+  })
+}
+
+/**
+ * The transaction that brought an authorization to the chain is somebody else's, and known afterwards.
+ * One that brought several is the first one's.
+ */
+async function nameTransaction(
+  transaction: AppDatabase,
+  { id, attempt, chainId, transaction: known }: Payout,
+  txHash: string,
+): Promise<void> {
+  if (known?.txHash === txHash || (await isPayoutTransaction(transaction, chainId, txHash))) return
+  await transaction
+    .updateTable('app.payout_transactions')
+    .set({ tx_hash: toBytes(txHash) })
+    .where('payout_id', '=', id)
+    .where('attempt', '=', attempt)
+    .execute()
 }
 
 /**
  * Paid by a transaction of somebody else's, such as the operator's, where nothing was signed for it
  * here. False where something was, or it is paid. Rejects where the transaction has paid another one.
  */
-export async function finishPaidElsewhere(
-  app: AppDatabase,
-  payout: Payout,
-  { txHash, ...by }: PaidBy & Pick<SignedTransaction, 'txHash'>,
-): Promise<boolean> {
+export async function finishPaidElsewhere(app: AppDatabase, payout: Payout, by: PaidBy): Promise<boolean> {
   return app.transaction().execute(async (transaction) => {
     const { numUpdatedRows } = await transaction
       .updateTable('app.payouts')
@@ -237,7 +256,7 @@ export async function finishPaidElsewhere(
       .insertInto('app.payout_transactions')
       .values({
         ...{ payout_id: payout.id, attempt: payout.attempt + 1, chain_id: payout.chainId },
-        ...{ tx_hash: toBytes(txHash), raw: toBytes('0x'), valid_before: databaseNow },
+        ...{ tx_hash: toBytes(by.txHash), raw: toBytes('0x'), valid_before: databaseNow },
       })
       .execute()
     return finish(transaction, payout, by)
@@ -326,7 +345,7 @@ type PayoutRow = Awaited<ReturnType<ReturnType<typeof selected>['executeTakeFirs
 
 const payoutOf = (row: PayoutRow): Payout => ({
   id: row.id,
-  kind: kindOf(row.kind),
+  kind: payoutKindOf(row.kind),
   reference: row.reference,
   chainId: row.chain_id,
   currency: toHex(row.currency),
@@ -359,7 +378,8 @@ function stateOf(text: string): PayoutState {
   return state
 }
 
-function kindOf(text: string): PayoutKind {
+/** @throws Error for a text that is none */
+export function payoutKindOf(text: string): PayoutKind {
   const kind = kinds.find((known) => known === text)
   if (!kind) throw new Error(`a payout is of the kind ${text}`)
   return kind

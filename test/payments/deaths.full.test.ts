@@ -162,7 +162,8 @@ describe('a process that dies in a payout', () => {
     const account = privateKeyToAccount(keyOf(accountOf(4)))
     const open = (own: AppDatabase, transport: Transport) =>
       new Payouts({
-        ...{ app: own, budgetOf: () => 10n ** 9n, runtime: systemRuntime(), log: silentLogger },
+        ...{ app: own, budgetOf: () => 10n ** 9n, mayPay: () => true },
+        ...{ runtime: systemRuntime(), log: silentLogger },
         chain: new PayoutChain({
           ...{ chainId, account, nodes: [askOf(transport)], feeTokens: [PATH_USD] },
           clock: systemRuntime().clock,

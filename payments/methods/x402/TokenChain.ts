@@ -17,6 +17,7 @@ const abi = parseAbi([
   'function decimals() view returns (uint8)',
   'function name() view returns (string)',
   'function version() view returns (string)',
+  'function balanceOf(address holder) view returns (uint256)',
   'function DOMAIN_SEPARATOR() view returns (bytes32)',
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
@@ -95,6 +96,20 @@ export class TokenChain {
     if (domainSeparator({ domain }) !== separator)
       throw new Error(`${asset} signs by another domain than its name and version`)
     return { decimals, name, version }
+  }
+
+  /** In the token's smallest unit. */
+  balanceOf(holder: Address): Promise<bigint> {
+    return readContract(this.#client, {
+      ...{ address: this.#options.asset, abi, functionName: 'balanceOf' },
+      args: [holder],
+    })
+  }
+
+  /** Unix seconds of the newest block. */
+  async nowSeconds(): Promise<number> {
+    const { timestamp } = await getBlock(this.#client, { blockTag: 'latest' })
+    return Number(timestamp)
   }
 
   /**

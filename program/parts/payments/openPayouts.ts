@@ -1,58 +1,96 @@
 /** What is sent out: refunds and rewards, out of a key of the operator's, or of a dev chain's payee. */
-import { privateKeyToAccount } from 'viem/accounts'
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import type { PaymentSettings } from '#api/access/paymentSettings.ts'
 import { amountOf } from '#money/amounts.ts'
 import type { Ask } from '#money/node.ts'
-import type { Offers } from '#payments/methods/charge/Offers.ts'
-import { PayoutChain } from '#payments/payouts/PayoutChain.ts'
+import type { PayoutSender } from '#payments/payouts/PayoutSender.ts'
 import { Payouts } from '#payments/payouts/Payouts.ts'
+import { lowercased } from '#primitives.ts'
 import { appDatabase } from '#rows/database.ts'
 import { readKeyFile } from '../../settings/keyFile.ts'
 import { devKey } from '../devKey.ts'
 import type { Base } from '../part.ts'
+import { watchOutflows } from '../watchOutflows.ts'
 
-export interface OpenedPayouts {
-  /** Null where no key is there to send with. */
-  readonly payouts: Payouts | null
-  /** What may be sent out within a day, by currency, in its smallest unit. */
-  readonly budgets: () => ReadonlyMap<string, bigint>
-  readonly notes: readonly string[]
+/** The account that debts are paid from, on every chain. */
+export interface PayoutAccount {
+  readonly account: PrivateKeyAccount
+  /** Sent out in each currency within a day, as decimal text. */
+  readonly dollarsPerDay: string
 }
 
 /** Dollars that a dev chain's payee sends out in a day. */
 const DEV_DOLLARS_PER_DAY = '100'
 
-/** @throws SettingError */
-export function openPayouts(
-  { config, program, runtime, log }: Pick<Base, 'config' | 'program' | 'runtime' | 'log'>,
-  { chainId, currencies, payouts: settings }: PaymentSettings,
-  offers: Offers,
-  nodes: readonly Ask[],
-): OpenedPayouts {
+/** Null without a key: nothing that is paid could be given back. @throws SettingError */
+export function payoutAccountOf(
+  { config, program }: Pick<Base, 'config' | 'program'>,
+  { chainId, payouts }: PaymentSettings,
+): PayoutAccount | null {
   const isDev = program.reachable.some((chain) => chain.chainId === chainId && chain.devChain !== null)
-  if (!settings && !isDev)
-    return {
-      payouts: null,
-      budgets: () => new Map(),
-      notes: ['refunds stay queued: payments.payouts names no key to send them with'],
-    }
-  const key = settings
-    ? readKeyFile('ACCESS_FILE', 'payments.payouts.keyFile', settings.keyFile)
-    : devKey(config, 'payee')
-  const dollars = settings?.dollarsPerDay ?? DEV_DOLLARS_PER_DAY
-  const account = privateKeyToAccount(key)
+  if (payouts) {
+    const key = readKeyFile('ACCESS_FILE', 'payments.payouts.keyFile', payouts.keyFile)
+    return { account: privateKeyToAccount(key), dollarsPerDay: payouts.dollarsPerDay }
+  }
+  if (!isDev) return null
+  const account = privateKeyToAccount(devKey(config, 'payee'))
+  return { account, dollarsPerDay: DEV_DOLLARS_PER_DAY }
+}
+
+/** A token that debts are owed in. */
+export interface OwedToken {
+  /** Lowercase address. */
+  readonly address: string
+  readonly decimals: number
+}
+
+export interface OpenedPayouts {
+  /** What may be sent out within a day, by currency, in its smallest unit. */
+  readonly budgets: () => ReadonlyMap<string, bigint>
+  readonly notes: readonly string[]
+  run(signal: AbortSignal): Promise<unknown>
+}
+
+/** A chain that debts are paid on. */
+export interface PayoutRoute {
+  readonly sender: PayoutSender
+  /** A node of it. */
+  readonly ask: Ask
+  /** Those that can be sent now. */
+  readonly tokens: () => readonly OwedToken[]
+}
+
+export function openPayouts(
+  base: Pick<Base, 'program' | 'runtime' | 'log'>,
+  { account, dollarsPerDay }: PayoutAccount,
+  routes: readonly PayoutRoute[],
+): OpenedPayouts {
+  const { program, runtime, log } = base
   const budgets = () =>
     new Map(
-      offers.current().map(({ address, decimals }) => [address as string, amountOf(dollars, 1, decimals)]),
+      routes
+        .flatMap(({ tokens }) => tokens())
+        .map(({ address, decimals }) => [address, amountOf(dollarsPerDay, 1, decimals)]),
     )
-  const payouts = new Payouts({
-    app: appDatabase(program.engines.postgres),
-    chain: new PayoutChain({
-      ...{ chainId, account, feeTokens: currencies, nodes, clock: runtime.clock },
-    }),
-    budgetOf: (currency) => budgets().get(currency) ?? null,
-    ...{ runtime, log },
+  const app = appDatabase(program.engines.postgres)
+  const budgetOf = (currency: string) => budgets().get(currency) ?? null
+  const outflows = watchOutflows(
+    base,
+    routes.map(({ sender: { chainId }, ask, tokens }) => ({
+      ...{ chainId, ask, account: lowercased(account.address) },
+      tokens: () => tokens().map(({ address }) => address),
+    })),
+  )
+  const all = routes.map(({ sender: chain }) => {
+    const mayPay = () => outflows.mayPay(chain.chainId)
+    return new Payouts({ app, chain, budgetOf, mayPay, runtime, log })
   })
-  const note = `refunds are sent by ${account.address} on chain ${chainId}, for at most ${dollars} dollars a day and currency, beside one debt that is more`
-  return { payouts, budgets, notes: [note] }
+  const chains = routes.map(({ sender }) => sender.chainId).join(' and ')
+  return {
+    budgets,
+    notes: [
+      `refunds are sent by ${account.address} on chain ${chains}, for at most ${dollarsPerDay} dollars a day and currency, beside one debt that is more`,
+    ],
+    run: (signal) => Promise.all([outflows, ...all].map((part) => part.run(signal))),
+  }
 }

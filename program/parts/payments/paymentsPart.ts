@@ -10,11 +10,13 @@ import { JOBS_SCOPE } from '#orchestrator/job/JobOrders.ts'
 import { BooksWatch } from '#payments/books/BooksWatch.ts'
 import { Prover, type ProverOptions } from '#payments/books/Prover.ts'
 import { Uncollected } from '#payments/books/Uncollected.ts'
+import { countingRefusals } from '#payments/chain/refusals.ts'
 import { Offers } from '#payments/methods/charge/Offers.ts'
 import { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
 import { recheck } from '#payments/methods/recheck.ts'
 import { PayerProofs } from '#payments/PayerProofs.ts'
 import { Payments } from '#payments/Payments.ts'
+import { PayoutChain } from '#payments/payouts/PayoutChain.ts'
 import { lowercased } from '#primitives.ts'
 import { appDatabase } from '#rows/database.ts'
 import type { Findings } from '#rows/payments/proofs.ts'
@@ -23,9 +25,9 @@ import type { Config } from '../../config.ts'
 import type { Program } from '../../program.ts'
 import { devKey } from '../devKey.ts'
 import type { Base, Part } from '../part.ts'
-import { openPayouts } from './openPayouts.ts'
+import { openPayouts, payoutAccountOf } from './openPayouts.ts'
 import { openSponsor } from './openSponsor.ts'
-import { openX402 } from './x402.ts'
+import { openX402, type X402Means, type X402Parts } from './x402.ts'
 
 export interface PaymentsPart extends Part {
   /** Null where nothing is sold. */
@@ -48,21 +50,26 @@ const REALM_DEFAULT = 'localhost'
 /** pathUSD and the second token that a dev chain begins with. */
 const devCurrencies = [PATH_USD, '0x20c0000000000000000000000000000000000001'] as const
 
-const nothingSold: PaymentsPart = {
+const nothingSold = (problem: string): PaymentsPart => ({
   payments: null,
   proofs: null,
   findingsOf: () => null,
   channelProblemOf: () => null,
   services: {},
-  notes: ['nothing is sold: ACCESS_FILE names no payee'],
-}
+  notes: [`nothing is sold: ${problem}`],
+})
+const NO_PAYOUTS = 'payments.payouts of ACCESS_FILE names no key that refunds are sent with'
+const NOT_ELSEWHERE = `x402 is not offered: ${NO_PAYOUTS}`
+const UNSPONSORED = 'sessions are not offered, and payers pay their own fees: payments.sponsor names no key'
 
 /** @throws SettingError where payments are on a chain that is not served */
 export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const { config, program, secrets, egress, runtime, log } = base
   const { mode, prices, publicUrl } = config.access
   const settings = config.access.payments ?? devSettings(config, program)
-  if (!settings) return nothingSold
+  if (!settings) return nothingSold('ACCESS_FILE names no payee')
+  const sending = payoutAccountOf(base, settings)
+  if (!sending) return nothingSold(NO_PAYOUTS)
   const { chainId, recipient, currencies } = settings
   const urls = urlsOf(chainId, program)
   const transport = transportTo(urls, isDev(chainId, program))
@@ -83,7 +90,8 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const app = appDatabase(program.engines.postgres)
   const { clock } = runtime
   const origin = publicUrl?.origin ?? `http://${REALM_DEFAULT}`
-  const x402 = settings.x402 && openX402(settings.x402, { app, egress, origin, clock })
+  const { account } = sending
+  const x402 = openElsewhere(settings, { app, egress, account, origin, clock })
   const sessions = sponsored?.sessionsOf(seller)
   const methods = [charges, ...(sessions ? [sessions] : []), ...(x402 ? [x402.method] : [])]
   const checked = [offers, ...(x402 ? [x402.offer] : [])]
@@ -95,12 +103,14 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
     priced: new Set([JOBS_SCOPE]),
   })
   const proofs = new PayerProofs({ app, transport, ...seller })
-  const { payouts, budgets, notes } = openPayouts(base, settings, offers, nodes)
+  const sender = new PayoutChain({ chainId, account, feeTokens: currencies, nodes, clock })
+  const route = { sender, ask: askOf(transport), tokens: offers.current }
+  const payouts = openPayouts(base, sending, [route, ...(x402 ? [x402.route] : [])])
   const uncollected = new Uncollected({ app, scopes: Object.keys(prices), clock, log })
   const checks = checked.map((one) => ({ run: (signal: AbortSignal) => recheck(one, clock, signal) }))
   const prover = openProver(base, chainId, {
     outcome: (payment) => payments.outcome(payment),
-    ...{ nodes, budgets },
+    ...{ nodes, budgets: payouts.budgets },
   })
   const sold = mode === 'guarded' ? 'reads beyond the quota and jobs' : 'jobs'
   const selling = `${sold} are sold on chain ${chainId} to ${recipient}`
@@ -114,14 +124,17 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
     channelProblemOf: (id) => (id === chainId ? (sponsored?.watch.problem ?? null) : null),
     get notes() {
       const problems = checked.flatMap((one) => one.problems)
-      const unsponsored =
-        'sessions are not offered, and payers pay their own fees: payments.sponsor names no key'
-      const ofSessions = sponsored?.channelOffers.problems ?? [unsponsored]
-      return [selling, ...(x402?.notes ?? []), ...notes, ...problems, ...ofSessions]
+      const ofSessions = sponsored?.channelOffers.problems ?? [UNSPONSORED]
+      const elsewhere = x402?.notes ?? (settings.x402 ? [NOT_ELSEWHERE] : [])
+      return [selling, ...elsewhere, ...payouts.notes, ...problems, ...ofSessions]
     },
     run: ({ answered }) => Promise.all(running.map((part) => part?.run(answered))),
   }
 }
+
+/** Null without a key to send refunds with: a dev chain's own has no money elsewhere. */
+const openElsewhere = ({ x402, payouts }: PaymentSettings, means: X402Means): X402Parts | null =>
+  x402 && payouts ? openX402(x402, means) : null
 
 function openProver(
   { chains, program, runtime, log }: Base,
@@ -170,6 +183,6 @@ const isDev = (chainId: number, { reachable }: Program): boolean =>
 const transportTo = (urls: readonly string[], isDevChain: boolean) =>
   // What was sent may have arrived: the same transaction is not another payment.
   fallback(
-    urls.map((url) => (isDevChain ? channelTransport(new DevRpc(url)) : http(url))),
+    urls.map((url) => countingRefusals(isDevChain ? channelTransport(new DevRpc(url)) : http(url))),
     { retryCount: 0 },
   )

@@ -1,30 +1,38 @@
 /** Exact payments of x402, as the operator set them up: their chain, their facilitator, their fees. */
+import type { PendingSettlementStore } from '@x402/core/facilitator'
 import PQueue from 'p-queue'
-import { http, parseUnits } from 'viem'
+import { http, type PrivateKeyAccount, parseUnits } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import type { FeePayer, X402Settings } from '#api/access/paymentSettings.ts'
 import type { Egress } from '#egress/egress.ts'
+import { askOf } from '#money/node.ts'
 import type { Facilitator } from '#payments/methods/x402/Facilitator.ts'
 import { type FeeBudget, LocalFacilitator } from '#payments/methods/x402/LocalFacilitator.ts'
-import { pendingSettlements } from '#payments/methods/x402/pendingSettlements.ts'
+import { pendingPayouts, pendingSettlements } from '#payments/methods/x402/pendingSettlements.ts'
 import { RemoteFacilitator } from '#payments/methods/x402/RemoteFacilitator.ts'
 import { TokenChain } from '#payments/methods/x402/TokenChain.ts'
 import { X402Exact } from '#payments/methods/x402/X402Exact.ts'
 import { X402Offer } from '#payments/methods/x402/X402Offer.ts'
+import { AuthorizationPayouts } from '#payments/payouts/AuthorizationPayouts.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { feesLeft, inTurnOf } from '#rows/payments/fees.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { readKeyFile } from '../../settings/keyFile.ts'
+import type { PayoutRoute } from './openPayouts.ts'
 
 export interface X402Parts {
   readonly method: X402Exact
   readonly offer: X402Offer
+  /** How what is owed there is sent. */
+  readonly route: PayoutRoute
   /** Sentences for /status. */
   readonly notes: readonly string[]
 }
 
 export interface X402Means {
   readonly app: AppDatabase
+  /** The one that refunds and rewards are sent from. */
+  readonly account: PrivateKeyAccount
   readonly egress: Pick<Egress, 'fetch'>
   /** Where the service is reached. */
   readonly origin: string
@@ -38,30 +46,38 @@ export function openX402(settings: X402Settings, means: X402Means): X402Parts {
   const transport = http(rpcUrl, { retryCount: 0 })
   const chain = new TokenChain({ chainId, asset, transport })
   const pending = pendingSettlements(means.app)
-  const facilitator = facilitatorOf(settings, transport, means)
+  const facilitator = facilitatorOf(settings, transport, means, pending)
   const offer = new X402Offer({ chainId, chain, facilitator })
   const method = new X402Exact({
     ...{ origin: means.origin, chainId, asset, recipient, chain, facilitator, pending },
     ...{ token: offer.token, clock: means.clock },
   })
-  const notes = [
-    `x402 payments for them go to ${recipient} on chain ${chainId}`,
-    `refunds on chain ${chainId} stay queued: send them from your wallet, then run \`millrace payments settle\``,
-  ]
-  return { method, offer, notes }
+  const pendingOut = pendingPayouts(means.app)
+  const sender = new AuthorizationPayouts({
+    ...{ chainId, asset, chain, token: offer.token, account: means.account, clock: means.clock },
+    ...{ pending: pendingOut, facilitator: facilitatorOf(settings, transport, means, pendingOut) },
+    nodes: [askOf(transport)],
+  })
+  const notes = [`x402 payments for them go to ${recipient} on chain ${chainId}`]
+  const tokens = () => {
+    const token = offer.token()
+    return token ? [{ address: asset, decimals: token.decimals }] : []
+  }
+  return { method, offer, route: { sender, ask: askOf(transport), tokens }, notes }
 }
 
 function facilitatorOf(
   { chainId, facilitator }: X402Settings,
   transport: ReturnType<typeof http>,
   { app, egress }: X402Means,
+  pending: PendingSettlementStore,
 ): Facilitator {
   if ('url' in facilitator) return new RemoteFacilitator({ url: facilitator.url, egress })
   const key = readKeyFile('ACCESS_FILE', 'payments.x402.keyFile', facilitator.keyFile)
   return new LocalFacilitator({
     ...{ chainId, key, transport },
     fees: feeBudget(app, chainId, privateKeyToAddress(key), facilitator),
-    pending: pendingSettlements(app),
+    pending,
   })
 }
 

@@ -8,15 +8,17 @@ import { tempo } from 'viem/chains'
 import { Abis } from 'viem/tempo'
 import { command, endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
+import { rawEndpoint } from '#http/rawEndpoint.ts'
 import { type Access, anonymous, dataRead } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
+import type { EventStream } from '#http/stream/sse.ts'
 import { askOf } from '#money/node.ts'
 import { type Sponsoring, TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
 import type { PaymentMethod } from '#payments/methods/PaymentMethod.ts'
 import { Payments } from '#payments/Payments.ts'
 
 import type { AppDatabase } from '#rows/database.ts'
-import { systemRuntime } from '#runtime/runtime.ts'
+import { type Clock, systemRuntime } from '#runtime/runtime.ts'
 import { type Logger, silentLogger } from '#telemetry.ts'
 import { startServer } from '../../api/toolkitServer.ts'
 
@@ -35,6 +37,8 @@ export interface ShopOptions {
   /** Default: payers pay their own fees. */
   readonly sponsoring?: Sponsoring
   readonly log?: Logger
+  /** By which payments are held and streams end. Default: the system's. */
+  readonly clock?: Clock
   /** In the place of charges alone. */
   readonly methods?: (charges: TempoCharges) => readonly PaymentMethod[]
 }
@@ -43,23 +47,34 @@ export interface Shop {
   readonly origin: string
   readonly payments: Payments
   /** Reads that were made, failed ones too. */
-  readonly reads: { count: number; fails: boolean; waitsFor: Promise<void> | null }
+  readonly reads: {
+    count: number
+    fails: boolean
+    waitsFor: Promise<void> | null
+    /** Told of each stream; one ends when this does. */
+    streams: (stream: EventStream) => Promise<void>
+  }
+  /** The program begins to stop. */
+  shutDown(): void
   close(): Promise<void>
 }
 
 /** Everybody is over quota. */
 export async function openShop(options: ShopOptions): Promise<Shop> {
-  const { app, key = randomBytes(32), log = silentLogger } = options
-  const { clock } = systemRuntime()
+  const { app, key = randomBytes(32), log = silentLogger, clock = systemRuntime().clock } = options
   const charges = chargesOf(options, key)
   const payments = new Payments({
     ...{ app, realm: REALM, clock, log },
     methods: options.methods?.(charges) ?? [charges],
     prices: { 'data:read': '0.0005' },
   })
-  const reads: Shop['reads'] = { count: 0, fails: false, waitsFor: null }
-  const server = await startServer(goods(reads), {}, { access: overQuota(payments), log })
-  return { origin: server.origin, payments, reads, close: () => server.app.close() }
+  const reads: Shop['reads'] = { count: 0, fails: false, waitsFor: null, streams: untilItEnds }
+  const server = await startServer(goods(reads), {}, { access: overQuota(payments), log, clock })
+  return {
+    ...{ origin: server.origin, payments, reads },
+    shutDown: () => server.shutdown.abort(),
+    close: () => server.app.close(),
+  }
 }
 
 export const chargesOf = (
@@ -92,6 +107,11 @@ const goods = (reads: Shop['reads']) => [
       present: (found) => found,
     }),
   ),
+  rawEndpoint({
+    ...{ path: '/live', summary: 'A stream.', tag: 'Test', access: dataRead },
+    produces: { 'text/event-stream': null },
+    answer: () => ({ kind: 'events', write: (stream) => reads.streams(stream) }),
+  }),
   command({
     ...{ method: 'POST', path: '/order', summary: 'A read by a body.', tag: 'Test' },
     access: dataRead,
@@ -101,6 +121,9 @@ const goods = (reads: Shop['reads']) => [
     present: (found) => found,
   }),
 ]
+
+const untilItEnds = ({ signal }: EventStream) =>
+  new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 
 const overQuota = (payments: Payments): Access => ({
   identify: () => anonymous,

@@ -1,0 +1,187 @@
+// Goal: what the service owes on the chain of x402 is paid there once, by exactly its amount, whatever
+// answers are lost and whatever the database has forgotten; books move with it.
+// Method: queued payouts over Postgres, a second chain with a token of our own, the facilitator in process
+// and ones that lose, repeat or refuse.
+import { http } from 'viem'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { askOf } from '#money/node.ts'
+import type { Facilitator } from '#payments/methods/x402/Facilitator.ts'
+import { pendingPayouts } from '#payments/methods/x402/pendingSettlements.ts'
+import { TokenChain } from '#payments/methods/x402/TokenChain.ts'
+import { AuthorizationPayouts } from '#payments/payouts/AuthorizationPayouts.ts'
+import { Payouts } from '#payments/payouts/Payouts.ts'
+import { queuePayout } from '#rows/payments/debts.ts'
+import { findUnbalanced, readBalances } from '#rows/payments/ledger.ts'
+import { findPayout } from '#rows/payments/payouts.ts'
+import { countFindings } from '#rows/payments/proofs.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
+import { silentLogger } from '#telemetry.ts'
+import { openAppStore } from '../support/appStore.ts'
+import { DOLLAR, lower, SECOND_CHAIN, type SecondChain, startSecondChain } from './support/secondChain.ts'
+import { accountOf } from './support/shop.ts'
+import { localFacilitator } from './support/x402Method.ts'
+
+const { app } = await openAppStore()
+const AMOUNT = 500n
+let chain: SecondChain
+let key: `0x${string}`
+let account: Awaited<ReturnType<SecondChain['payer']>>
+let receivers = 8_000
+let to: `0x${string}`
+beforeAll(async () => {
+  chain = await startSecondChain()
+  key = await chain.feePayer()
+  account = await chain.payer()
+})
+afterAll(() => chain?.stop())
+beforeEach(() => {
+  to = lower(accountOf(receivers++).address)
+})
+
+const local = () => localFacilitator({ app, rpcUrl: chain.rpcUrl, key, perDay: 10n ** 17n })
+/** The one of this process, with some of its answers changed. */
+const changed = (change: (facilitator: Facilitator) => Partial<Facilitator>): Facilitator => {
+  const own = local()
+  return {
+    verify: (...asked) => own.verify(...asked),
+    settle: (...asked) => own.settle(...asked),
+    problem: (network) => own.problem(network),
+    ...change(own),
+  }
+}
+
+const { clock } = systemRuntime()
+function open(facilitator: Facilitator = local(), from = account): Payouts {
+  const transport = http(chain.rpcUrl)
+  const of = { chainId: SECOND_CHAIN, asset: lower(DOLLAR) }
+  return new Payouts({
+    ...{ app, budgetOf: () => 10n ** 9n, mayPay: () => true },
+    ...{ runtime: systemRuntime(), log: silentLogger },
+    chain: new AuthorizationPayouts({
+      ...{ ...of, account: from, facilitator, clock, nodes: [askOf(transport)] },
+      chain: new TokenChain({ ...of, transport }),
+      token: () => ({ decimals: 6, name: 'USD Coin', version: '2' }),
+      pending: pendingPayouts(app),
+    }),
+  })
+}
+
+const queue = (reference: string, amount = AMOUNT) =>
+  app
+    .transaction()
+    .execute((own) =>
+      queuePayout(
+        own,
+        { kind: 'refund', reference, chainId: SECOND_CHAIN, currency: lower(DOLLAR), amount, to },
+        Date.now(),
+      ),
+    )
+const found = (reference: string) => findPayout(app, 'refund', reference)
+const received = () => chain.balanceOf(to)
+/** What waits for its next try is due at once. */
+const turn = async (payouts: Payouts) => {
+  await app
+    .updateTable('app.payouts')
+    .set({ held_until: new Date(0) })
+    .execute()
+  await payouts.turn()
+}
+const finalize = () => chain.rpc.call('anvil_mine', '0x80', '0x1')
+/** No authorization that was signed until now can be used any more, and a final block says so. */
+const outlive = () => chain.rpc.call('anvil_mine', '0x80', '0x8')
+const untilPaid = async (payouts: Payouts, reference: string) => {
+  await turn(payouts)
+  await finalize()
+  await turn(payouts)
+  expect(await found(reference)).toMatchObject({ state: 'paid' })
+}
+
+test('a debt is paid once its block is final, and its books name the transaction', async () => {
+  await queue('once')
+  const payouts = open()
+  await turn(payouts)
+  expect(await received()).toBe(AMOUNT)
+  await turn(payouts)
+  expect((await found('once'))?.state).toBe('sending')
+  await untilPaid(payouts, 'once')
+  const txHash = (await found('once'))?.transaction?.txHash ?? '0x'
+  const { logs } = await chain.client.getTransactionReceipt({ hash: `0x${txHash.slice(2)}` })
+  expect(logs.some(({ address }) => lower(address) === lower(DOLLAR))).toBe(true)
+  expect(await readBalances(app)).toContainEqual({
+    ...{ account: `payer:${to}`, chainId: SECOND_CHAIN, currency: lower(DOLLAR), amount: AMOUNT },
+  })
+  expect(await findUnbalanced(app)).toEqual([])
+})
+
+test('many at once, by two processes, are paid once each', async () => {
+  const references = Array.from({ length: 12 }, (_, index) => `many ${index}`)
+  for (const reference of references) await queue(reference)
+  await Promise.all([open(), open()].map((payouts) => payouts.turn()))
+  await finalize()
+  await turn(open())
+  for (const reference of references) expect(await found(reference)).toMatchObject({ state: 'paid' })
+  expect(await received()).toBe(AMOUNT * 12n)
+})
+
+test('an answer that is lost pays nothing twice', async () => {
+  const sent: unknown[] = []
+  const deaf = changed((own) => ({
+    settle: async (payload, requirements) => {
+      sent.push(payload.payload['signature'])
+      await own.settle(payload, requirements)
+      throw new Error('the connection was cut')
+    },
+  }))
+  await queue('deaf')
+  for (const _ of [1, 2, 3]) await turn(open(deaf))
+  expect(new Set(sent).size).toBe(1)
+  await untilPaid(open(deaf), 'deaf')
+  expect([await received(), (await found('deaf'))?.attempt]).toEqual([AMOUNT, 1])
+})
+
+test('an authorization that nobody brought to the chain is signed anew once it has ended', async () => {
+  const silent = changed(() => ({ settle: async () => ({ txHash: null }) }))
+  await queue('silent')
+  await turn(open(silent))
+  await turn(open(silent))
+  expect(await found('silent')).toMatchObject({ state: 'sending', attempt: 1 })
+  await outlive()
+  await turn(open(silent))
+  expect(await found('silent')).toMatchObject({ state: 'queued', attempt: 1 })
+  await untilPaid(open(), 'silent')
+  expect([await received(), (await found('silent'))?.attempt]).toEqual([AMOUNT, 2])
+})
+
+test('a database that has forgotten a payment does not pay it again', async () => {
+  await queue('forgotten')
+  await untilPaid(open(), 'forgotten')
+  const { id = '' } = (await found('forgotten')) ?? {}
+  await app.deleteFrom('app.payout_transactions').where('payout_id', '=', id).execute()
+  const owed = { state: 'queued', attempt: 0, paid_at: null, block_number: null }
+  await app.updateTable('app.payouts').set(owed).where('id', '=', id).execute()
+  const payouts = open()
+  for (const _ of [1, 2, 3]) await turn(payouts)
+  expect(await received()).toBe(AMOUNT)
+})
+
+test('a debt waits and says why: no money, a refusal, another token', async () => {
+  await queue('poor')
+  await turn(open(local(), await chain.payer(1n)))
+  expect((await found('poor'))?.problem).toMatch(/has 1 units of 0x833589/)
+  await turn(open(changed(() => ({ verify: async () => 'invalid_payer' }))))
+  expect(await found('poor')).toMatchObject({
+    state: 'queued',
+    problem: expect.stringMatching(/invalid_payer/),
+  })
+  await app
+    .updateTable('app.payouts')
+    .set({ queued_at: new Date(Date.now() - 601_000) })
+    .where('reference', '=', 'poor')
+    .execute()
+  expect((await countFindings(app, new Map())).waiting).toBe(1)
+  await turn(open())
+  expect(await found('poor')).toMatchObject({ state: 'sending' })
+  expect((await countFindings(app, new Map())).waiting).toBe(0)
+  await untilPaid(open(), 'poor')
+  expect(await received()).toBe(AMOUNT)
+})
