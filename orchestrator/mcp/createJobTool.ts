@@ -12,15 +12,15 @@ import {
   receiptIn,
   receiptMeta,
   requiredMeta,
-  VERIFICATION_FAILED,
   withCredential,
 } from '#payments/methods/mppOverMcp.ts'
 import type { Asked } from '../job/JobOrders.ts'
 import { idempotencyKeySchema, type JobRequest, jobRequestOf, spendLimits } from '../job/readJobRequest.ts'
 import { orderJob } from '../operations.ts'
 import { planRequestSchema, planSchema } from '../plan/plan.ts'
+import { paymentRefused } from './paymentRefused.ts'
 import { planReader } from './planIn.ts'
-import { Answer, type Tool, type ToolCall } from './tool.ts'
+import { Answer, originOf, type Tool, type ToolCall } from './tool.ts'
 
 const besidePlan = s.object({ idempotency_key: idempotencyKeySchema, ...spendLimits })
 const readOrdered = planReader(besidePlan)
@@ -82,25 +82,23 @@ function requestIn(input: unknown): JobRequest {
   return jobRequestOf(plan, { idempotencyKey, ...limits })
 }
 
-/** A challenge in the place of what was given. */
-function refusal(challenged: Challenged): ProtocolError {
-  const required = paymentRequired(challenged)
-  const message = 'The payment was not accepted. Pay one of these challenges, with the same idempotency key.'
-  return new ProtocolError(VERIFICATION_FAILED, message, required)
-}
+const refusal = (challenged: Challenged): ProtocolError =>
+  paymentRefused(
+    challenged,
+    'The payment was not accepted. Pay one of these challenges, with the same idempotency key.',
+  )
 
 const handoffOf = (
   { idempotencyKey, plan }: JobRequest,
   { total }: Asked,
-  { services: { publicOrigin }, asking }: ToolCall,
+  call: ToolCall,
 ): s.Static<typeof handoffSchema> => ({
   status: 'payment_required',
   nextAction: 'run_rest_request',
   maxSpend: total,
   rest: {
     method: 'POST',
-    // Without a public address it is reached as this request has reached it.
-    url: `${publicOrigin ?? `http://${asking.headers.host}`}/v1/jobs`,
+    url: `${originOf(call)}/v1/jobs`,
     body: { idempotencyKey, plan },
   },
 })

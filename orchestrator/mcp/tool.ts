@@ -27,6 +27,10 @@ export interface ToolCall extends Call {
   readonly meta: Readonly<Record<string, unknown>>
 }
 
+/** Where this service is: without a public address, as the request has reached it. */
+export const originOf = ({ services: { publicOrigin }, asking }: ToolCall): string =>
+  publicOrigin ?? `http://${asking.headers.host}`
+
 /** An answer with something beside what it says, such as a receipt. */
 export class Answer {
   readonly content: object

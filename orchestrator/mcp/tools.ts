@@ -19,8 +19,9 @@ import {
 import { planSchema } from '../plan/plan.ts'
 import { askChain, type ChainTool, inputOf, outputOf } from './chainTools.ts'
 import { createJobTool } from './createJobTool.ts'
-import { getJobTool, getReviewTool, reviewTool } from './jobTools.ts'
+import { getJobTool, getReviewTool } from './jobTools.ts'
 import { planReader } from './planIn.ts'
+import { reviewTool } from './reviewTool.ts'
 import { type Tool, tool } from './tool.ts'
 
 /** A service with more endpoints is described one endpoint at a time. */

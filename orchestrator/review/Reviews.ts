@@ -1,7 +1,13 @@
-/** Reviews of jobs and their rewards: whoever knows a job's id may review it, and its payer is rewarded. */
+/**
+ * Reviews of jobs and their rewards. Whoever knows a job's id may review it; what its payer is proved
+ * to have said takes the place of that, counts, and is rewarded.
+ */
 import { timingSafeEqual } from 'node:crypto'
 import { ApiError } from '#http/errors.ts'
+import type { Challenged } from '#http/request/access.ts'
 import { amountOf } from '#money/amounts.ts'
+import type { Proved } from '#payments/PayerProofs.ts'
+import type { PaidRequest } from '#payments/requestDigest.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { type ReadJob, readJob, readNodes } from '#rows/jobs/reads.ts'
 import {
@@ -30,6 +36,9 @@ export interface ReviewsOptions {
 
 /** What became of a review that was given. */
 export interface TakenReview {
+  readonly kind: 'taken'
+  /** The account that paid for the job gave the review that is stored. */
+  readonly isProved: boolean
   readonly outcome: 'stored' | 'known' | 'notReady'
   readonly reward: Reward
 }
@@ -50,24 +59,38 @@ export class Reviews {
   /**
    * Stores the review, and owes its reward, in one transaction.
    * @param place of the review in its request, such as `body`
+   * @param prove which account gives the review; null where nothing says so
    * @throws ApiError job_not_found, body_invalid; idempotency_conflict for another review
    */
-  async take(jobId: string, given: GivenReview, place: string): Promise<TakenReview> {
+  async take(
+    jobId: string,
+    given: GivenReview,
+    place: string,
+    prove: (request: PaidRequest) => Promise<Proved | null>,
+  ): Promise<TakenReview | Challenged> {
     const { app } = this.#options
     const job = await this.#jobOf(jobId)
     const nodes = await readNodes(app, jobId)
     const review = readReview(given, new Set(nodes.map(({ nodeId }) => nodeId)), place)
-    if (job.endedAt === null) return { outcome: 'notReady', reward: ineligible('job_not_ready') }
+    if (job.endedAt === null)
+      return { kind: 'taken', isProved: false, outcome: 'notReady', reward: ineligible('job_not_ready') }
     const digest = digestOf(review)
+    const proved = await prove(provedRequest(jobId, digest))
+    if (proved?.kind === 'challenged') return proved
+    // The review of another account is one that nothing proves.
+    const isProved = proved?.payer === job.payer
     const isNew = await app.transaction().execute(async (transaction) => {
-      if (!(await insertReview(transaction, jobId, { ...review, digest }))) return false
+      if (!(await insertReview(transaction, jobId, { ...review, digest, isProved }))) return false
       await this.#reward(transaction, jobId)
       return true
     })
     const stored = await findReview(app, jobId)
     if (!stored || !timingSafeEqual(stored.digest, digest))
       throw new ApiError('idempotency_conflict', 'This job has another review already.')
-    return { outcome: isNew ? 'stored' : 'known', reward: await this.#rewardOf(job, stored) }
+    return {
+      ...{ kind: 'taken', isProved: stored.isProved, outcome: isNew ? 'stored' : 'known' },
+      reward: await this.#rewardOf(job, stored),
+    }
   }
 
   /** @throws ApiError job_not_found */
@@ -125,3 +148,10 @@ export class Reviews {
     return rewardOf(review, payout, { currency, tokenDecimals: tokenDecimals ?? decimals })
   }
 }
+
+/** By whichever door a review comes, a proof is of what it says. */
+const provedRequest = (jobId: string, digest: Uint8Array): PaidRequest => ({
+  method: 'POST',
+  url: `/v1/jobs/${jobId}/feedback`,
+  body: Buffer.from(digest).toString('hex'),
+})

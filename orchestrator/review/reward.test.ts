@@ -14,6 +14,7 @@ const facts: RewardFacts = {
   calledNodes: ['a', 'b'],
   hasOutput: true,
   ratedNodes: ['b', 'a'],
+  isProved: true,
   isPaidToPayer: false,
   isRewardedBefore: false,
 }
@@ -42,6 +43,8 @@ describe('the reward of a review', () => {
     [{ ratedNodes: ['a'] }, 'incomplete_review'],
     [{ isPaidToPayer: true }, 'payer_is_provider'],
     [{ isRewardedBefore: true }, 'already_rewarded'],
+    [{ isProved: false }, 'payer_unproved'],
+    [{ isProved: false, committedAmount: 1_000n }, 'insufficient_workflow_spend'],
   ])('is none where %o', (other, reason) => {
     expect(judge({ ...facts, ...other }, terms)).toEqual({ kind: 'ineligible', reason })
   })

@@ -21,6 +21,8 @@ export const rewardReasons = [
   'payer_unknown',
   /** A seller of the job is paid to the payer's account. */
   'payer_is_provider',
+  /** Nobody proved to be the payer: his own review takes the place of this one. */
+  'payer_unproved',
   /** The job is part of a purchase that was rewarded. */
   'already_rewarded',
   /** The day's budget, or the payer's: tried again. */
@@ -65,9 +67,9 @@ export function judge(facts: RewardFacts, terms: RewardTerms | null): Judged {
   const reason = reasonAgainst(facts, terms)
   if (reason || !terms) return { kind: 'ineligible', reason: reason ?? 'rewards_disabled' }
   const amount = shareOf(marginOf(facts), terms.share)
-  return amount > 0n
-    ? { kind: 'eligible', amount }
-    : { kind: 'ineligible', reason: 'insufficient_workflow_spend' }
+  if (amount === 0n) return { kind: 'ineligible', reason: 'insufficient_workflow_spend' }
+  // Asked last: nobody is told to prove himself for a reward that there is not.
+  return facts.isProved ? { kind: 'eligible', amount } : { kind: 'ineligible', reason: 'payer_unproved' }
 }
 
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`

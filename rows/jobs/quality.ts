@@ -21,7 +21,7 @@ export interface CallQuality {
   /** Milliseconds from the first attempt to the answer, of calls that succeeded; null without any. */
   readonly medianMs: number | null
   readonly p95Ms: number | null
-  /** Payers with a voice: each has one an endpoint, and a seller's own payer has none. */
+  /** Payers that proved to have rated: each has one voice an endpoint, and a seller's own payer has none. */
   readonly voices: number
   /** Mean of the voices, from 1 to 5, pulled to the middle while they are few; null without any. */
   readonly rating: number | null
@@ -66,7 +66,7 @@ export async function readQuality(
         WHERE a.job_id = c.job_id AND a.node_id = c.node_id) AS p ON true
     ), voices AS (
       SELECT c.method, c.path, c.payer, sum(r.rating * w.weight) / sum(w.weight) AS rating
-      FROM paid c JOIN app.node_reviews r USING (job_id, node_id) JOIN app.job_reviews v ON v.job_id = c.job_id,
+      FROM paid c JOIN app.node_reviews r USING (job_id, node_id) JOIN app.job_reviews v ON v.job_id = c.job_id AND v.is_proved,
       LATERAL (SELECT c.units * 0.5 ^ (extract(epoch FROM clock_timestamp() - v.reviewed_at)::float8 / 86400 / ${HALF_LIFE_DAYS}) AS weight) AS w
       WHERE c.units > 0 AND NOT EXISTS (SELECT FROM app.spends s
         WHERE s.service_id = ${serviceId} AND s.recipient = c.payer)

@@ -1,5 +1,6 @@
-/** Reviews of jobs: one a job, for good. */
-import { type AppDatabase, fromNow } from '../database.ts'
+/** Reviews of jobs: one a job, for good once its payer is proved to have given it. */
+import { sql } from 'kysely'
+import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
 
 export interface NodeReview {
   readonly nodeId: string
@@ -20,23 +21,40 @@ export interface StoredReview extends Review {
   /** SHA-256, by which the same review is known. */
   readonly digest: Uint8Array
   readonly reviewedAt: Date
+  /** The account that paid for the job gave it. */
+  readonly isProved: boolean
   /** Why no reward is owed; null where one is. */
   readonly unrewardedReason: string | null
 }
 
-/** False where the job has a review already. */
+/**
+ * A proved review takes the place of one that is not. False where the job has a review that stays.
+ */
 export async function insertReview(
   transaction: AppDatabase,
   jobId: string,
-  { rating, comment, tools, digest }: Review & { readonly digest: Uint8Array },
+  {
+    rating,
+    comment,
+    tools,
+    digest,
+    isProved,
+  }: Review & { readonly digest: Uint8Array; readonly isProved: boolean },
 ): Promise<boolean> {
-  const inserted = await transaction
+  const said = { digest, rating, comment, is_proved: isProved }
+  const written = await transaction
     .insertInto('app.job_reviews')
-    .values({ job_id: jobId, digest, rating, comment })
-    .onConflict((conflict) => conflict.column('job_id').doNothing())
+    .values({ job_id: jobId, ...said })
+    .onConflict((conflict) =>
+      conflict
+        .column('job_id')
+        .doUpdateSet({ ...said, reviewed_at: databaseNow })
+        .where(sql<boolean>`excluded.is_proved AND NOT app.job_reviews.is_proved`),
+    )
     .returning('job_id')
     .executeTakeFirst()
-  if (!inserted) return false
+  if (!written) return false
+  await transaction.deleteFrom('app.node_reviews').where('job_id', '=', jobId).execute()
   if (tools.length > 0)
     await transaction
       .insertInto('app.node_reviews')
@@ -72,6 +90,7 @@ export async function findReview(app: AppDatabase, jobId: string): Promise<Store
     tools: tools.map(({ node_id: nodeId, ...said }) => ({ nodeId, ...said })),
     digest: row.digest,
     reviewedAt: row.reviewed_at,
+    isProved: row.is_proved,
     unrewardedReason: row.unrewarded_reason,
   }
 }

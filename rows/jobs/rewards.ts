@@ -33,6 +33,8 @@ export interface RewardFacts {
   readonly calledNodes: readonly string[]
   readonly hasOutput: boolean
   readonly ratedNodes: readonly string[]
+  /** The payer is proved to have given the review. */
+  readonly isProved: boolean
   /** One of its sellers is paid to the payer's account. */
   readonly isPaidToPayer: boolean
   /** The job that it goes on with, or another that does, was rewarded. */
@@ -69,6 +71,11 @@ export async function readRewardFacts(app: AppDatabase, jobId: string): Promise<
     .select('node_id')
     .where('job_id', '=', jobId)
     .execute()
+  const review = await app
+    .selectFrom('app.job_reviews')
+    .select('is_proved')
+    .where('job_id', '=', jobId)
+    .executeTakeFirst()
   const { chain_id: chainId, token, token_decimals: decimals } = job
   return {
     state: jobStateOf(job.state),
@@ -82,6 +89,7 @@ export async function readRewardFacts(app: AppDatabase, jobId: string): Promise<
     calledNodes: nodes.filter(({ attempt }) => attempt > 0).map(({ node_id }) => node_id),
     hasOutput: nodes.some(({ state, is_carried }) => state === 'succeeded' && !is_carried),
     ratedNodes: rated.map(({ node_id }) => node_id),
+    isProved: review?.is_proved ?? false,
     isPaidToPayer: await isPaidTo(app, jobId, job.payer),
     isRewardedBefore: await isRewarded(app, jobId, job.retry_of),
   }

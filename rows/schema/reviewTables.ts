@@ -9,6 +9,7 @@ export const reviewTables = {
     comment: maybe('text'),
     unrewarded_reason: maybe('text'),
     reviewed_at: filled('timestamptz'),
+    is_proved: filled('boolean'),
   },
   'app.node_reviews': {
     job_id: given('uuid'),

@@ -92,7 +92,10 @@ test('from a question to a reward', async () => {
   const called = job.runs.filter(({ attempts }: { attempts: unknown[] }) => attempts.length > 0)
   const tools = called.map(({ nodeId }: { nodeId: string }) => ({ nodeId, rating: 4 }))
   const review = { rating: 4, comment: 'One of them failed, as asked.', tools }
-  const reviewed = await post(`/v1/jobs/${jobId}/feedback`, review)
+  // A review of anybody who knows the id gives way to the one that the payer proves to have given.
+  const unproved = await post(`/v1/jobs/${jobId}/feedback`, { rating: 1, tools })
+  expect(unproved).toMatchObject({ status: 201, body: { reward: { reason: 'payer_unproved' } } })
+  const reviewed = await post(`/v1/jobs/${jobId}/feedback`, review, pay)
   expect(reviewed).toMatchObject({ status: 201, body: { reward: { status: 'queued' } } })
   const rewardOf = async () => (await read(`/v1/jobs/${jobId}/feedback`)).body.reward
   await expect.poll(async () => (await rewardOf()).status).toBe('paid')

@@ -82,7 +82,7 @@ export async function runDemo(
   const jobId = await buy(walk, payer)
   await watch(walk, jobId)
   await readResult(walk, jobId)
-  await review(walk, jobId)
+  await review(walk, jobId, payer)
   write(`\nThe account has ${dollarsOf(await payer.balance())} of pathUSD.`)
   return tellBooks(config, runtime, log, write)
 }
@@ -157,11 +157,17 @@ async function readResult(walk: Walk, jobId: string): Promise<void> {
   if (status !== 'succeeded') throw new DemoFailedError(`the job ended as ${status}`)
 }
 
-async function review(walk: Walk, jobId: string): Promise<void> {
+async function review(walk: Walk, jobId: string, payer: Payer): Promise<void> {
   const tools = plan.nodes.map(({ id }) => ({ nodeId: id, rating: 5 }))
   const given = { rating: 5, comment: 'Did what it said.', tools }
   const path = `/v1/jobs/${jobId}/feedback`
-  const { body } = await send(walk, 'POST', path, { body: given, expected: 201 })
+  // The payer proves himself by a charge of zero.
+  const { body } = await send(walk, 'POST', path, {
+    body: given,
+    by: payer.pay,
+    adding: 'a proof of the payer',
+    expected: 201,
+  })
   const { status, reason, amount, currency } = Object(body['reward'])
   if (status === 'ineligible') {
     walk.write(`      no reward: ${reason}`)
@@ -202,6 +208,8 @@ async function tellBooks(
 interface Sending {
   readonly body?: unknown
   readonly by?: typeof fetch
+  /** Added by that; a payment unless it is given. */
+  readonly adding?: string
   /** 200 unless it is given. */
   readonly expected?: number
 }
@@ -211,13 +219,13 @@ async function send(
   walk: Walk,
   method: string,
   path: string,
-  { body, by, expected = 200 }: Sending = {},
+  { body, by, adding = 'a payment', expected = 200 }: Sending = {},
 ): Promise<{ readonly body: Readonly<Record<string, unknown>>; readonly headers: Headers }> {
   const headers = { 'content-type': 'application/json' }
   const init = body === undefined ? {} : { method, headers, body: JSON.stringify(body) }
   const answer = await ask(walk, path, init, by)
   const text = await answer.text()
-  walk.write(`\n${method.padEnd(5)} ${path}  ${answer.status}${by ? ', with a payment' : ''}`)
+  walk.write(`\n${method.padEnd(5)} ${path}  ${answer.status}${by ? `, with ${adding}` : ''}`)
   if (answer.status !== expected) throw new DemoFailedError(`${path} answers ${answer.status}: ${text}`)
   const told: unknown = JSON.parse(text)
   return { body: isRecord(told) ? told : {}, headers: answer.headers }

@@ -8,7 +8,12 @@ import type { Base, Part } from '../part.ts'
 /** Half of what a job earned: a visitor of a dev chain is to see that there is a reward. */
 const DEV_SHARE = '0.5'
 
-export function openReviewsPart({ config, program, runtime, log }: Base): Part<ReviewServices> {
+export function openReviewsPart({
+  config,
+  program,
+  runtime,
+  log,
+}: Base): Part<Pick<ReviewServices, 'reviews'>> {
   const isDev = program.reachable.some(({ devChain }) => devChain !== null)
   const { payments } = config.access
   const terms = payments ? payments.rewards : isDev ? { share: DEV_SHARE, ...rewardDefaults } : null

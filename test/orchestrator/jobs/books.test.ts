@@ -14,7 +14,7 @@ import { systemRuntime } from '#runtime/runtime.ts'
 import { toBytes } from '#store/sql.ts'
 import { silentLogger } from '#telemetry.ts'
 import { openAppStore } from '../../support/appStore.ts'
-import { buy, claim, payOut, randomHex, review, reviewsOf, settle } from './support/boughtJobs.ts'
+import { buy, claim, payOut, randomHex, reviewJob, settle } from './support/boughtJobs.ts'
 import { openEngine } from './support/engine.ts'
 import { payer } from './support/jobOrder.ts'
 import { paidFor, type Sale, sold, token } from './support/scriptedSellers.ts'
@@ -40,7 +40,7 @@ async function ended(sale: Sale) {
 /** A job that succeeded and whose review is rewarded. */
 async function reviewed() {
   const bought = await ended(echo)
-  await reviewsOf(app).take(bought.jobId, review, 'body')
+  await reviewJob(app, bought.jobId)
   return bought
 }
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { listDaysOfPayer, listJobsOfPayer } from '#rows/jobs/payerJobs.ts'
 import { reversePayment } from '#rows/jobs/reversals.ts'
 import { openAppStore } from '../../support/appStore.ts'
-import { buy, CHARGED, payOut, review, reviewsOf } from './support/boughtJobs.ts'
+import { buy, CHARGED, payOut, reviewJob } from './support/boughtJobs.ts'
 import { openEngine } from './support/engine.ts'
 import { payer } from './support/jobOrder.ts'
 import { type Sale, sold } from './support/scriptedSellers.ts'
@@ -19,7 +19,7 @@ const unsold: Sale = {
 test('jobs with their payment, refund and reward, and days by service', async () => {
   const rewarded = await buy(app)
   await openEngine(app, { '/a': echo }).ended(rewarded.jobId)
-  await reviewsOf(app).take(rewarded.jobId, review, 'body')
+  await reviewJob(app, rewarded.jobId)
   const refunded = await buy(app)
   await openEngine(app, { '/a': unsold }).ended(refunded.jobId)
   await payOut(app, 'refund', refunded.payment.id)

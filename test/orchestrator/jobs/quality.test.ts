@@ -8,12 +8,13 @@ import type { ServiceEndpoint } from '#orchestrator/catalog/service.ts'
 import { adoptHistory, reserveSpend } from '#rows/jobs/wallet.ts'
 import { openAppStore } from '../../support/appStore.ts'
 import { ample } from '../../wallet/support/wallet.ts'
-import { buy, randomHex, review, reviewsOf } from './support/boughtJobs.ts'
+import { buy, randomHex, review, reviewJob, reviewsOf } from './support/boughtJobs.ts'
 import { openEngine } from './support/engine.ts'
 import { payer } from './support/jobOrder.ts'
 import { paidFor, type Sale, sold, token } from './support/scriptedSellers.ts'
 
 const { app } = await openAppStore()
+const fresh = await openAppStore()
 await adoptHistory(app, 0)
 // What is read of endpoints.
 const endpoints = ['/:any', '/a', '/b/*'].map((path) => ({ method: 'POST', path })) as ServiceEndpoint[]
@@ -42,10 +43,20 @@ test('calls of the most exact endpoint are counted, and a payer has one voice', 
   expect(unrated).toEqual({ ...counts, medianMs: expect.any(Number), p95Ms: expect.any(Number) })
   expect(unrated?.p95Ms).toBeGreaterThanOrEqual(unrated?.medianMs ?? Infinity)
 
-  for (const jobId of jobIds) await reviewsOf(app).take(jobId, review, 'body')
+  for (const jobId of jobIds) await reviewJob(app, jobId)
   // One voice of 4 beside three of 3.
   expect(await quality()).toMatchObject([{ ...counts, rating: { score: 3.25, payers: 1 } }])
   expect(await qualityOf(app, 'another', endpoints)).toEqual([])
+})
+
+test('a review that nobody proved has no voice', async () => {
+  const { app } = fresh
+  const { jobId } = await buy(app)
+  await openEngine(app, { '/a': echo }).ended(jobId)
+  await reviewsOf(app).take(jobId, { ...review, rating: 1 }, 'body', async () => null)
+  expect(await qualityOf(app, 'shop', endpoints)).not.toMatchObject([{ rating: expect.anything() }])
+  await reviewJob(app, jobId)
+  expect(await qualityOf(app, 'shop', endpoints)).toMatchObject([{ rating: { payers: 1 } }])
 })
 
 test('what is older than 30 days is left out', async () => {

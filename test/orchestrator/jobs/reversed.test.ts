@@ -12,7 +12,7 @@ import { findPayout } from '#rows/payments/payouts.ts'
 import type { Purchased } from '#wallet/buyer.ts'
 import { openAppStore } from '../../support/appStore.ts'
 import { ample } from '../../wallet/support/wallet.ts'
-import { type Bought, buy, CHARGED, payOut, randomHex, review, reviewsOf } from './support/boughtJobs.ts'
+import { type Bought, buy, CHARGED, payOut, randomHex, reviewJob, reviewsOf } from './support/boughtJobs.ts'
 import { openEngine } from './support/engine.ts'
 import { payer } from './support/jobOrder.ts'
 import { type Sale, sold, token } from './support/scriptedSellers.ts'
@@ -117,7 +117,7 @@ describe('a job that has ended', () => {
   test('is rewarded no more', async () => {
     const bought = await buy(app)
     await openEngine(app, { '/a': echo }).ended(bought.jobId)
-    await reviewsOf(app).take(bought.jobId, review, 'body')
+    await reviewJob(app, bought.jobId)
     expect(await findPayout(app, 'reward', bought.jobId)).toMatchObject({ amount: 50n, state: 'queued' })
     await reversePayment(app, bought.payment)
     expect(await findPayout(app, 'reward', bought.jobId)).toBeNull()
@@ -130,7 +130,7 @@ describe('a job that has ended', () => {
   test('has cost what it was rewarded with before', async () => {
     const bought = await buy(app)
     await openEngine(app, { '/a': echo }).ended(bought.jobId)
-    await reviewsOf(app).take(bought.jobId, review, 'body')
+    await reviewJob(app, bought.jobId)
     await payOut(app, 'reward', bought.jobId)
     await reversePayment(app, bought.payment)
     expect(await booksOf(bought)).toEqual({ 'costs:reversed': -50n, [`payer:${payer}`]: 50n, ...fee })

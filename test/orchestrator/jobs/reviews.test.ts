@@ -2,9 +2,11 @@
 // Method: the endpoints over HTTP, on a real database, for jobs that an engine ran with scripted
 // sellers; payouts are finished by their rows, as the worker does.
 import { randomBytes, randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createServer } from '#api/server.ts'
 import { CursorKeys } from '#http/request/cursor.ts'
+import type { JobDoor } from '#orchestrator/operations.ts'
 import { reviewEndpoints } from '#orchestrator/rest/jobs/index.ts'
 import { Reviews } from '#orchestrator/review/Reviews.ts'
 import type { RewardTerms } from '#orchestrator/review/reward.ts'
@@ -22,11 +24,17 @@ const { app } = await openAppStore()
 const { clock } = systemRuntime()
 const generous: RewardTerms = { share: '0.5', dollarsPerDay: '1000', dollarsPerPayer: '1000' }
 
+/** In the place of a charge of zero: a header names the account. */
+const proofs = {
+  prove: async ({ from }: IncomingHttpHeaders) => ({ kind: 'proved', payer: from }),
+}
+const jobs = { proofs } as unknown as JobDoor
+
 async function serve(terms: RewardTerms | null = generous) {
   const reviews = new Reviews({ app, terms, clock, log: silentLogger })
   const server = await createServer({
     endpoints: reviewEndpoints,
-    services: { reviews },
+    services: { reviews, jobs },
     chains: [],
     cursorKeys: new CursorKeys([Buffer.alloc(32, 1)]),
     clock,
@@ -40,13 +48,17 @@ async function serve(terms: RewardTerms | null = generous) {
   })
   return {
     reviews,
-    give: async (jobId: string, review: unknown) =>
+    /** @param account that gives it, by a proof; null for nobody */
+    give: async (jobId: string, review: unknown, account: string | null = payer) =>
       told(
         await server.inject({
           method: 'POST',
           url: `/v1/jobs/${jobId}/feedback`,
           body: JSON.stringify(review),
-          headers: { 'content-type': 'application/json' },
+          headers: {
+            'content-type': 'application/json',
+            ...(account && { 'accept-payment': 'tempo/charge', from: account }),
+          },
         }),
       ),
     read: async (jobId: string) => told(await server.inject({ url: `/v1/jobs/${jobId}/feedback` })),
@@ -98,6 +110,60 @@ test('a review is stored once; the same again is known, and another one a confli
   })
   const shown = { ...whole, tools: whole.tools.map((tool) => ({ ...tool, tags: [] })) }
   expect(await read(jobId)).toEqual({ status: 200, jobId, review: shown, reward })
+})
+
+describe('a review that nobody proved', () => {
+  const other = { rating: 1, comment: 'Buy from me instead.', tools: rated('b') }
+  const unproved = { status: 'ineligible', reason: 'payer_unproved' }
+  const owed = (jobId: string) => findPayout(app, 'reward', jobId)
+
+  test('is kept, moves no reward, and gives way to the payer’s', async () => {
+    const { give, read, reviews } = await serve()
+    const jobId = await runTwo()
+    expect(await give(jobId, whole, null)).toEqual({ status: 201, jobId, reward: unproved })
+    expect(await give(jobId, whole, null)).toMatchObject({ status: 200, reward: unproved })
+    expect(await give(jobId, other, null)).toMatchObject({ status: 409 })
+    await reviews.reconsider()
+    expect(await owed(jobId)).toBeNull()
+    expect(await read(jobId)).toMatchObject({ review: { rating: 5 }, reward: unproved })
+
+    const mine = { rating: 2, tools: [...rated('a'), { nodeId: 'b', rating: 3, tags: ['slow'] }] }
+    expect(await give(jobId, mine)).toMatchObject({ status: 201, reward: { status: 'queued' } })
+    expect(await owed(jobId)).toMatchObject({ amount: 50n, to: payer })
+    const shown = { rating: 2, tools: [{ ...rated('a')[0], tags: [] }, mine.tools[1]] }
+    expect((await read(jobId)).review).toEqual(shown)
+    for (const account of [payer, null])
+      expect(await give(jobId, other, account)).toMatchObject({ status: 409 })
+    expect(await give(jobId, mine, null)).toMatchObject({ status: 200, reward: { status: 'queued' } })
+    expect((await read(jobId)).review).toEqual(shown)
+  })
+
+  test('is told what is missing even for a proof', async () => {
+    const { give } = await serve()
+    const jobId = await runTwo()
+    expect((await give(jobId, other, null)).reward.reason).toBe('incomplete_review')
+    expect((await give(jobId, whole)).reward.status).toBe('queued')
+  })
+
+  test('is what another account proves, too', async () => {
+    const { give } = await serve()
+    const jobId = await runTwo()
+    expect((await give(jobId, whole, `0x${'99'.repeat(20)}`)).reward).toEqual(unproved)
+    expect(await owed(jobId)).toBeNull()
+    // The same words, by the payer.
+    expect(await give(jobId, whole)).toMatchObject({ status: 201, reward: { status: 'queued' } })
+  })
+
+  test('of many at once, and the payer’s among them, leaves the payer’s', async () => {
+    const [one, another] = [await serve(), await serve()]
+    const jobId = await runTwo()
+    const strangers = Array.from({ length: 20 }, (_, index) =>
+      (index % 2 ? one : another).give(jobId, { ...other, rating: 1 + (index % 5) }, null),
+    )
+    const [mine] = await Promise.all([one.give(jobId, whole), ...strangers])
+    expect(mine).toMatchObject({ status: 201, reward: { status: 'queued' } })
+    expect((await one.read(jobId)).review).toMatchObject({ rating: 5, tools: whole.tools })
+  })
 })
 
 describe('a body', () => {
@@ -228,7 +294,7 @@ test('a reward is paid with what the chain has, out of what the job earned', asy
   expect((await read(jobId)).reward.status).toBe('queued')
   const sent = await findPayout(app, 'reward', jobId)
   if (!sent) throw new Error('the payout is gone')
-  await finishPayout(app, sent, { blockNumber: 7, fee: 0n, feeCurrency: token })
+  await finishPayout(app, sent, { txHash, blockNumber: 7, fee: 0n, feeCurrency: token })
   expect((await read(jobId)).reward).toEqual({
     ...{ status: 'paid', amount: '0.00005', currency: 'USDC', attempt: 1, transactionHash: txHash },
   })

@@ -61,13 +61,18 @@ export const reviewsOf = (app: AppDatabase): Reviews =>
 /** It rates both calls. */
 export const review = { rating: 5, tools: ['a', 'b'].map((nodeId) => ({ nodeId, rating: 4, tags: [] })) }
 
+/** Its payer reviews the job. */
+export const reviewJob = (app: AppDatabase, jobId: string) =>
+  reviewsOf(app).take(jobId, review, 'body', async () => ({ kind: 'proved', payer }))
+
 /** Sends what is owed, as the worker does. */
 export async function payOut(app: AppDatabase, kind: PayoutKind, reference: string): Promise<void> {
   const held = (await takePayouts(app, 1337, 100, 0)).find((each) => each.reference === reference)
   if (!held) throw new Error('nothing is owed')
-  await keepSigned(app, held, { txHash: randomHex(32), raw: '0x00', validBeforeSeconds: 1 })
+  const txHash = randomHex(32)
+  await keepSigned(app, held, { txHash, raw: '0x00', validBeforeSeconds: 1 })
   const sent = await findPayout(app, kind, reference)
   if (!sent) throw new Error('nothing is owed')
-  const isPaid = await finishPayout(app, sent, { blockNumber: 1, fee: 7n, feeCurrency: token })
+  const isPaid = await finishPayout(app, sent, { txHash, blockNumber: 1, fee: 7n, feeCurrency: token })
   if (!isPaid) throw new Error('it was paid before')
 }

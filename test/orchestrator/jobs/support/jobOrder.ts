@@ -6,7 +6,7 @@ import type { AppDatabase } from '#rows/database.ts'
 import { addEntries } from '#rows/payments/ledger.ts'
 import { token } from './scriptedSellers.ts'
 
-export const payer = `0x${'11'.repeat(20)}`
+export const payer: `0x${string}` = `0x${'11'.repeat(20)}`
 
 /** A node that calls the path of its own name. */
 export const node = (id: string, more: Partial<PlanNode> = {}): PlanNode => ({

@@ -18,7 +18,7 @@ import { createLogger, silentLogger } from '#telemetry.ts'
 import { accountOf, chargesOf, PATH_USD, REALM } from '../../../payments/support/shop.ts'
 import { startTestDevChain } from '../../../support/devchain.ts'
 import { openDemo } from '../../support/demo.ts'
-import { unrewarded } from '../../support/unrewarded.ts'
+import { reviewsOf } from './boughtJobs.ts'
 
 const { clock } = systemRuntime()
 
@@ -56,7 +56,7 @@ export async function openJobShop(atEnd: (end: () => Promise<void>) => void, opt
       endpoints: [...orchestratorEndpoints, ...jobReadEndpoints, ...reviewEndpoints, mcpEndpoint],
       services: {
         ...services,
-        reviews: unrewarded(catalog.app),
+        reviews: reviewsOf(catalog.app),
         jobsChanged: new CommitBell(),
         clock,
         jobs: { orders, proofs },
