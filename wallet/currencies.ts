@@ -14,6 +14,13 @@ export interface QuoteTerms {
 /** Name of a token: its chain as CAIP-2 has it, and its address. */
 export const tokenKey = (network: string, address: string): string => `${network}:${address.toLowerCase()}`
 
+/** Lowercase addresses of the tokens at par on a chain, with their decimals. */
+export const tokensAtPar = ({ atPar }: QuoteTerms, chainId: number): readonly (readonly [string, number])[] =>
+  [...atPar].flatMap(([key, decimals]) => {
+    const network = `eip155:${chainId}:`
+    return key.startsWith(network) ? [[key.slice(network.length), decimals] as const] : []
+  })
+
 /** Tokens at par where nothing is configured: pathUSD and USDC.e of Tempo, USDC of Base. */
 export const parTokensDefault = [
   'eip155:4217:0x20c0000000000000000000000000000000000000:6',

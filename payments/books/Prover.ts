@@ -50,7 +50,7 @@ export class Prover {
   readonly #options: ProverOptions
   /** The last that was looked at, of each list: what stays in it holds up nothing behind it. */
   readonly #after = new Map<List, string>()
-  #findings: Findings = { reversed: 0, differing: 0, unknown: 0, waiting: 0, large: 0 }
+  #findings: Findings = { reversed: 0, differing: 0, unknown: 0, waiting: 0, large: 0, stopped: 0 }
 
   constructor(options: ProverOptions) {
     this.#options = options
@@ -72,7 +72,7 @@ export class Prover {
 
   /** One look at some payments, in turn. */
   async look(): Promise<void> {
-    const { app, chain } = this.#options
+    const { app } = this.#options
     const unproved = await this.#next(listUnproved)
     const found = await this.#read(unproved)
     for (const payment of unproved) await this.#prove(payment, found.get(payment.txHash))
@@ -80,7 +80,7 @@ export class Prover {
     const failed = await this.#next(listFailed)
     const settled = await this.#read(failed)
     for (const payment of failed) await this.#settleLate(payment, settled.get(payment.txHash))
-    this.#findings = await countFindings(app, chain.chainId, this.#options.budgets())
+    this.#findings = await countFindings(app, this.#options.budgets())
   }
 
   async #next(list: List): Promise<readonly Settled[]> {

@@ -2,13 +2,14 @@
  * The operator's proof: every entry follows from its row, every row of money that came or left is
  * what final blocks have, fees included, and nothing left that no books have.
  */
+import { feeManager } from '#money/outflows.ts'
 import { compareEntries, type EntryDifference } from '#rows/books/compareEntries.ts'
 import { listSent, listUnbooked, type Sent } from '#rows/books/moneySent.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { findUnbalanced } from '#rows/payments/ledger.ts'
 import { type FinalTransaction, type Moved, readFinal } from '#store/read/payments/settlements.ts'
 import { type AuditedChain, type AuditReport, auditBooks } from './audit.ts'
-import { auditLeft, feeManager, type LeftLine, type PaidUnknown } from './left.ts'
+import { auditLeft, type LeftLine, type PaidUnknown } from './left.ts'
 
 export interface BooksReport {
   readonly isRight: boolean

@@ -2,12 +2,11 @@
  * What left payees and wallets in final blocks and no row names: the operator's own transfers, or what
  * was sent after the backup that the database was restored from.
  */
-import { Addresses } from 'viem/tempo'
-import { lowercased } from '#primitives.ts'
+import { feeManager } from '#money/outflows.ts'
 import { knownAmong, listSenders, listUnpaid, type Sender } from '#rows/books/senders.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { type Moved, readMoved, type TransferPlace } from '#store/read/payments/settlements.ts'
-import { memoOf } from '../payouts/PayoutChain.ts'
+import { memoOf } from '../payouts/PayoutSender.ts'
 import type { AuditedChain } from './audit.ts'
 
 /** What no row names of one account and token. */
@@ -26,7 +25,6 @@ export interface PaidUnknown {
   readonly txHash: string
 }
 
-export const feeManager = lowercased(Addresses.feeManager)
 const PAGE = 1_000
 /** Transfers that are shown of an account. */
 const SHOWN = 100
@@ -81,8 +79,11 @@ async function* unknownOf(
 async function memosOfUnpaid(app: AppDatabase, chainId: number): Promise<ReadonlyMap<string, string>> {
   const unpaid = await listUnpaid(app, chainId, UNPAID_MAX)
   return new Map(
-    unpaid.flatMap(({ id, attempt }) =>
-      Array.from({ length: ATTEMPTS }, (_, next) => [memoOf(id, attempt + 1 + next), id] as const),
+    unpaid.flatMap((payout) =>
+      Array.from(
+        { length: ATTEMPTS },
+        (_, next) => [memoOf(payout, payout.attempt + 1 + next), payout.id] as const,
+      ),
     ),
   )
 }

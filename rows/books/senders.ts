@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { toBytes, toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
+import { type Payout, payoutKindOf } from '../payments/payouts.ts'
 
 export interface Sender {
   /** Lowercase addresses. */
@@ -35,16 +36,18 @@ export async function knownAmong(
 }
 
 /** Payouts of a chain that are not paid, the first ones first, with how many transactions were signed. */
-export const listUnpaid = (
+export const listUnpaid = async (
   app: AppDatabase,
   chainId: number,
   limit: number,
-): Promise<readonly { readonly id: string; readonly attempt: number }[]> =>
-  app
+): Promise<readonly Pick<Payout, 'id' | 'kind' | 'reference' | 'attempt'>[]> => {
+  const rows = await app
     .selectFrom('app.payouts')
-    .select(['id', 'attempt'])
+    .select(['id', 'kind', 'reference', 'attempt'])
     .where('chain_id', '=', chainId)
     .where('state', 'in', ['queued', 'sending'])
     .orderBy('id')
     .limit(limit)
     .execute()
+  return rows.map((row) => ({ ...row, kind: payoutKindOf(row.kind) }))
+}

@@ -4,9 +4,10 @@
  */
 import { sql } from 'kysely'
 import { toBytes } from '#store/sql.ts'
-import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
+import { type AppDatabase, fromNow } from '../database.ts'
 import { history } from '../history.ts'
 import { newTimedId } from '../identifiers.ts'
+import { pause, RESTORED } from '../payments/pauses.ts'
 import type { SpendTerms } from './spends.ts'
 import { type DaySum, moveBudget } from './walletDays.ts'
 
@@ -120,7 +121,7 @@ const lockWallet = (transaction: AppDatabase) =>
   transaction
     .selectFrom('app.wallet')
     .select([
-      sql<boolean>`paused_at IS NOT NULL`.as('isPaused'),
+      sql<boolean>`EXISTS (SELECT FROM app.pauses WHERE name = 'wallet')`.as('isPaused'),
       sql<boolean>`history = ${history}`.as('isKnown'),
       today.as('day'),
     ])
@@ -128,7 +129,6 @@ const lockWallet = (transaction: AppDatabase) =>
     .executeTakeFirstOrThrow()
 
 export interface WalletState {
-  readonly pausedAt: Date | null
   /** The database is of the history whose spends are known. */
   readonly isKnown: boolean
   /** UTC, as 2026-11-26. */
@@ -138,23 +138,14 @@ export interface WalletState {
 export async function readWallet(app: AppDatabase): Promise<WalletState> {
   return app
     .selectFrom('app.wallet')
-    .select(['paused_at as pausedAt', sql<boolean>`history = ${history}`.as('isKnown'), today.as('day')])
+    .select([sql<boolean>`history = ${history}`.as('isKnown'), today.as('day')])
     .executeTakeFirstOrThrow()
-}
-
-/** Every process heeds it from its next reservation on. False where nothing changed. */
-export async function pauseWallet(app: AppDatabase, paused: boolean): Promise<boolean> {
-  const { numUpdatedRows } = await app
-    .updateTable('app.wallet')
-    .set({ paused_at: paused ? databaseNow : null })
-    .where('paused_at', paused ? 'is' : 'is not', null)
-    .executeTakeFirst()
-  return numUpdatedRows === 1n
 }
 
 /**
  * Accepts the database's history once no spend is open, and, where another one was known, no
- * credential that it may have lost can be spent. True once it is known.
+ * credential that it may have lost can be spent. True once it is known. Of another one the wallet is
+ * paused too: the operator alone knows whether what it lost is bought again.
  * @param validMs the longest that a credential can be spent
  */
 export async function adoptHistory(app: AppDatabase, validMs: number): Promise<boolean> {
@@ -174,6 +165,7 @@ export async function adoptHistory(app: AppDatabase, validMs: number): Promise<b
       .executeTakeFirstOrThrow()
     if (row.isKnown) return true
     const mayAdopt = row.isFirst || (row.isOver && !row.isOpen)
+    if (!row.isFirst && !row.isFrozen) await pause(transaction, 'wallet', RESTORED, 'restore')
     const adopted = { history, next_history: null, frozen_until: null }
     const frozen = { next_history: history, frozen_until: fromNow(validMs) }
     if (mayAdopt || !row.isFrozen)

@@ -1,21 +1,41 @@
 /**
- * Work that an operator has paused, or a restore of the database: it stays queued, whichever process
- * would do it.
+ * Work with money that an operator has paused, or a restore of the database: it stays queued, whichever
+ * process would do it.
  */
 import { sql } from 'kysely'
 import type { AppDatabase } from '../database.ts'
 import { history } from '../history.ts'
 
 /** Work that can be paused. */
-export type Pausable = 'payouts'
+export type Pausable = 'payouts' | 'wallet'
+
+/** `restore`: the database may not know what was sent. */
+export type PauseCause = 'operator' | 'restore'
+
+export interface Pause {
+  readonly reason: string
+  readonly pausedAt: Date
+}
 
 /** The reason of one that was paused before is replaced. */
-export async function pause(app: AppDatabase, name: Pausable, reason: string): Promise<void> {
+export async function pause(
+  app: AppDatabase,
+  name: Pausable,
+  reason: string,
+  cause: PauseCause = 'operator',
+): Promise<void> {
   await app
     .insertInto('app.pauses')
-    .values({ name, reason })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ reason }))
+    .values({ name, reason, cause })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ reason, cause }))
     .execute()
+}
+
+/** All of it: what was sent is not known. */
+export async function pauseAll(app: AppDatabase, reason: string): Promise<void> {
+  await app.transaction().execute(async (transaction) => {
+    for (const name of ['payouts', 'wallet'] as const) await pause(transaction, name, reason, 'restore')
+  })
 }
 
 /** False where it was not paused. */
@@ -24,21 +44,39 @@ export async function resume(app: AppDatabase, name: Pausable): Promise<boolean>
   return numDeletedRows === 1n
 }
 
+/** The wallet, and what stands for the same restore. False where nothing did. */
+export async function resumeWallet(app: AppDatabase): Promise<boolean> {
+  const { numDeletedRows } = await app
+    .deleteFrom('app.pauses')
+    .where((is) => is.or([is('name', '=', 'wallet'), is('cause', '=', 'restore')]))
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+/** Null where it is not paused. */
+export async function findPause(app: AppDatabase, name: Pausable): Promise<Pause | null> {
+  const row = await app
+    .selectFrom('app.pauses')
+    .select(['reason', 'paused_at as pausedAt'])
+    .where('name', '=', name)
+    .executeTakeFirst()
+  return row ?? null
+}
+
 /** Why it is paused; null where it is not. */
 export async function pauseOf(app: AppDatabase, name: Pausable): Promise<string | null> {
-  const row = await app.selectFrom('app.pauses').select('reason').where('name', '=', name).executeTakeFirst()
-  return row?.reason ?? null
+  return (await findPause(app, name))?.reason ?? null
 }
 
 /** What an operator does about it. */
-const RESTORED =
-  'the database was restored or promoted, and may not know what was sent: `millrace books check`, then `millrace payments resume`'
+export const RESTORED =
+  'the database was restored or promoted, and may not know what was sent: `millrace books check`, then `millrace wallet resume`'
 
 /**
- * Pauses the work where the database is of another history than before. True where it did; the
- * operator alone resumes it.
+ * Pauses payouts where the database is of another history than before. True where it did; the
+ * operator alone resumes them.
  */
-export async function pauseAfterRestore(app: AppDatabase, name: Pausable): Promise<boolean> {
+export async function pauseAfterRestore(app: AppDatabase, name: 'payouts'): Promise<boolean> {
   if (await isOfKnownHistory(app, name)) return false
   return app.transaction().execute(async (transaction) => {
     const { rows } = await sql<{ isFirst: boolean }>`
@@ -46,7 +84,7 @@ export async function pauseAfterRestore(app: AppDatabase, name: Pausable): Promi
       ON CONFLICT (name) DO UPDATE SET history = excluded.history WHERE known.history <> excluded.history
       RETURNING old.history IS NULL AS "isFirst"`.execute(transaction)
     const isOther = rows.some(({ isFirst }) => !isFirst)
-    if (isOther) await pause(transaction, name, RESTORED)
+    if (isOther) await pause(transaction, name, RESTORED, 'restore')
     return isOther
   })
 }

@@ -130,23 +130,24 @@ export async function takeBack(
   return true
 }
 
-/** How many payments and payouts of a chain an operator should look at. */
+/** How many payments and payouts an operator should look at, on whatever chain. */
 export interface Findings {
   /** Within a day. */
   readonly reversed: number
   readonly differing: number
   /** Sent more than a minute ago, and not known to have settled or failed. */
   readonly unknown: number
-  /** Queued more than ten minutes ago, and not paid for a reason. */
+  /** Owed for more than ten minutes and not sent, whether a chain has somebody to send them or not. */
   readonly waiting: number
   /** Debts above the budget of a day, owed now or paid within one. */
   readonly large: number
+  /** How many of payouts and wallet stand, as the database may not know what was sent. */
+  readonly stopped: number
 }
 
 /** @param budgets what may be sent within a day, by currency, in its smallest unit */
 export async function countFindings(
   app: AppDatabase,
-  chainId: number,
   budgets: ReadonlyMap<string, bigint>,
 ): Promise<Findings> {
   const payments = await app
@@ -156,7 +157,6 @@ export async function countFindings(
       sql<number>`count(*) FILTER (WHERE proof = 'differs')::int`.as('differing'),
       sql<number>`count(*) FILTER (WHERE state = 'sending')::int`.as('unknown'),
     ])
-    .where('chain_id', '=', chainId)
     .where((is) =>
       is.or([
         is.and([is('proof', 'in', ['reversed', 'differs']), is('settled_at', '>', fromNow(-24 * 3_600_000))]),
@@ -167,24 +167,24 @@ export async function countFindings(
   const { waiting } = await app
     .selectFrom('app.payouts')
     .select(sql<number>`count(*)::int`.as('waiting'))
-    .where('chain_id', '=', chainId)
     .where('state', 'in', ['queued', 'sending'])
-    .where('problem', 'is not', null)
+    // What is sent may wait for its block to be final for longer.
+    .where((is) => is.or([is('state', '=', 'queued'), is('problem', 'is not', null)]))
     .where('queued_at', '<', fromNow(-600_000))
     .executeTakeFirstOrThrow()
-  return { ...payments, waiting, large: await countLarge(app, chainId, budgets) }
+  const { stopped } = await app
+    .selectFrom('app.pauses')
+    .select(sql<number>`count(*)::int`.as('stopped'))
+    .where('cause', '=', 'restore')
+    .executeTakeFirstOrThrow()
+  return { ...payments, waiting, large: await countLarge(app, budgets), stopped }
 }
 
-async function countLarge(
-  app: AppDatabase,
-  chainId: number,
-  budgets: ReadonlyMap<string, bigint>,
-): Promise<number> {
+async function countLarge(app: AppDatabase, budgets: ReadonlyMap<string, bigint>): Promise<number> {
   if (budgets.size === 0) return 0
   const { large } = await app
     .selectFrom('app.payouts')
     .select(sql<number>`count(*)::int`.as('large'))
-    .where('chain_id', '=', chainId)
     .where((is) =>
       is.or([is('state', 'in', ['queued', 'sending']), is('paid_at', '>', fromNow(-24 * 3_600_000))]),
     )

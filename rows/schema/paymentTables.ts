@@ -115,6 +115,12 @@ export const paymentTables = {
     name: given('text'),
     reason: given('text'),
     paused_at: filled('timestamptz'),
+    cause: filled('text'),
+  },
+  'app.outflow_marks': {
+    chain_id: given('bigint'),
+    account: given('bytea'),
+    block: given('bigint'),
   },
   'app.histories': {
     name: given('text'),

@@ -4,7 +4,6 @@ import { filled, given, maybe, type Table } from '../table.ts'
 export const walletTables = {
   'app.wallet': {
     singleton: filled('boolean'),
-    paused_at: maybe('timestamptz'),
     history: filled('text'),
     next_history: maybe('text'),
     frozen_until: maybe('timestamptz'),

@@ -356,6 +356,7 @@ CREATE TABLE app.job_nodes (
   error_message text,
   started_at timestamp with time zone,
   ended_at timestamp with time zone,
+  seller_key text,
   CONSTRAINT job_nodes_job_id_fkey FOREIGN KEY (job_id) REFERENCES app.jobs(id),
   CONSTRAINT job_nodes_pkey PRIMARY KEY (job_id, node_id),
   CONSTRAINT job_nodes_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'running'::text, 'waiting'::text, 'succeeded'::text, 'failed'::text, 'skipped'::text, 'cancelled'::text]))),
@@ -370,6 +371,7 @@ COMMENT ON COLUMN app.job_nodes.poll_path IS 'where the service is asked whether
 COMMENT ON COLUMN app.job_nodes.due_at IS 'when something is to be done about it, where it waits for a time';
 COMMENT ON COLUMN app.job_nodes.output IS 'JSON as it was answered; null once results are removed';
 COMMENT ON COLUMN app.job_nodes.output_digest IS 'SHA-256 of the output''s bytes';
+COMMENT ON COLUMN app.job_nodes.seller_key IS 'Idempotency-Key of every attempt: chance, for a job''s id is told to nobody; null where it is the job''s id and the ordinal';
 
 CREATE TABLE app.job_orders (
   payment_id text NOT NULL,
@@ -397,15 +399,17 @@ CREATE TABLE app.job_reviews (
   comment text,
   unrewarded_reason text,
   reviewed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  is_proved boolean DEFAULT false NOT NULL,
   CONSTRAINT job_reviews_job_id_fkey FOREIGN KEY (job_id) REFERENCES app.jobs(id),
   CONSTRAINT job_reviews_pkey PRIMARY KEY (job_id),
   CONSTRAINT job_reviews_rating_check CHECK (((rating >= 1) AND (rating <= 5)))
 );
 CREATE INDEX job_reviews_unrewarded ON app.job_reviews USING btree (reviewed_at) WHERE (unrewarded_reason IS NOT NULL);
-COMMENT ON TABLE app.job_reviews IS 'what was said of a job as a whole, once';
+COMMENT ON TABLE app.job_reviews IS 'what was said of a job as a whole: once, but for a review of the payer in the place of one that nobody proved';
 COMMENT ON COLUMN app.job_reviews.digest IS 'SHA-256 of the review''s canonical JSON: the same review again changes nothing';
 COMMENT ON COLUMN app.job_reviews.comment IS 'null where none was given, or where it was removed on request';
 COMMENT ON COLUMN app.job_reviews.unrewarded_reason IS 'why no reward is owed; null where a row of payouts is';
+COMMENT ON COLUMN app.job_reviews.is_proved IS 'the account that paid for the job proved to have given it';
 
 CREATE TABLE app.jobs (
   id uuid NOT NULL,
@@ -533,14 +537,25 @@ CREATE TABLE app.organizations (
 );
 COMMENT ON COLUMN app.organizations.deleted_at IS 'null while it exists; the row stays, because what it did is accounted by its id';
 
+CREATE TABLE app.outflow_marks (
+  chain_id bigint NOT NULL,
+  account bytea NOT NULL,
+  block bigint NOT NULL,
+  CONSTRAINT outflow_marks_pkey PRIMARY KEY (chain_id, account)
+);
+COMMENT ON TABLE app.outflow_marks IS 'accounts that money leaves from: what left them up to a block is known';
+
 CREATE TABLE app.pauses (
   name text NOT NULL,
   reason text NOT NULL,
   paused_at timestamp with time zone DEFAULT now() NOT NULL,
+  cause text DEFAULT 'operator'::text NOT NULL,
+  CONSTRAINT pauses_cause_check CHECK ((cause = ANY (ARRAY['operator'::text, 'restore'::text]))),
   CONSTRAINT pauses_pkey PRIMARY KEY (name)
 );
-COMMENT ON TABLE app.pauses IS 'work that an operator has paused, for every process: what is queued waits';
+COMMENT ON TABLE app.pauses IS 'work that stands, for every process: what is queued waits';
 COMMENT ON COLUMN app.pauses.name IS 'such as payouts';
+COMMENT ON COLUMN app.pauses.cause IS 'restore: the database may not know what was sent';
 
 CREATE TABLE app.payment_marks (
   key text NOT NULL,
@@ -865,7 +880,6 @@ CREATE TABLE app.users (
 
 CREATE TABLE app.wallet (
   singleton boolean DEFAULT true NOT NULL,
-  paused_at timestamp with time zone,
   history text DEFAULT ''::text NOT NULL,
   next_history text,
   frozen_until timestamp with time zone,
@@ -874,7 +888,6 @@ CREATE TABLE app.wallet (
   CONSTRAINT wallet_singleton_check CHECK (singleton)
 );
 COMMENT ON TABLE app.wallet IS 'one row, locked while money is reserved';
-COMMENT ON COLUMN app.wallet.paused_at IS 'since when no money leaves: `millrace wallet pause`';
 COMMENT ON COLUMN app.wallet.history IS 'cluster and timeline whose spends are known; another one was restored or promoted, and pays nothing yet';
 COMMENT ON COLUMN app.wallet.next_history IS 'the other history, once it was noticed';
 COMMENT ON COLUMN app.wallet.frozen_until IS 'by then no credential of the history before can be spent';

@@ -86,7 +86,14 @@ describe('a settlement', () => {
       revenue: [{ account: 'revenue:data:read', ledger: 3n * PRICE, payments: 3n * PRICE }],
       received: [{ recipient, transfers: 3n * PRICE, payments: 3n * PRICE, others: { count: 0 } }],
     })
-    expect(prover.findings).toEqual({ reversed: 0, differing: 0, unknown: 0, waiting: 0, large: 0 })
+    expect(prover.findings).toEqual({
+      reversed: 0,
+      differing: 0,
+      unknown: 0,
+      waiting: 0,
+      large: 0,
+      stopped: 0,
+    })
   })
 
   test('that was held to have failed is owed to its payer', async () => {
@@ -182,7 +189,8 @@ async function sellAsRich(index: number) {
 /** One turn of what is owed; what became of a refund. */
 async function payOut(paymentId: string) {
   const payouts = new Payouts({
-    ...{ app, budgetOf: () => 1_000n, runtime: systemRuntime(), log: silentLogger },
+    ...{ app, budgetOf: () => 1_000n, mayPay: () => true },
+    ...{ runtime: systemRuntime(), log: silentLogger },
     chain: new PayoutChain({
       ...{ chainId, account: privateKeyToAccount(keyOf(rich)), nodes: [chain.node], clock },
       feeTokens: [PATH_USD],

@@ -4,8 +4,9 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { appDatabase } from '#rows/database.ts'
 import { findSpend, type SpendTerms, sumOpenSpends, voidSpend } from '#rows/jobs/spends.ts'
-import { adoptHistory, pauseWallet, readWallet, reserveSpend } from '#rows/jobs/wallet.ts'
+import { adoptHistory, readWallet, reserveSpend } from '#rows/jobs/wallet.ts'
 import { readDay } from '#rows/jobs/walletDays.ts'
+import { findPause, pause, resumeWallet } from '#rows/payments/pauses.ts'
 import { openPostgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 import { openAppStore } from '../support/appStore.ts'
@@ -59,15 +60,14 @@ test('a node has one spend', async () => {
 })
 
 test('a pause is a row that every process heeds', async () => {
-  expect(await pauseWallet(app, true)).toBe(true)
-  expect(await pauseWallet(app, true)).toBe(false)
+  await pause(app, 'wallet', 'a look at the books')
   expect(await reserveSpend(app, spend(), ample, 1)).toEqual({ kind: 'paused' })
-  expect((await readWallet(app)).pausedAt).toBeInstanceOf(Date)
-  expect(await pauseWallet(app, false)).toBe(true)
+  expect(await findPause(app, 'wallet')).toMatchObject({ reason: 'a look at the books' })
+  expect([await resumeWallet(app), await resumeWallet(app)]).toEqual([true, false])
   expect(await reserveSpend(app, spend(), ample, 1)).toMatchObject({ kind: 'reserved' })
 })
 
-test('a database of another history pays nothing before what is open is known', async () => {
+test('a database of another history pays nothing before what is open is known and the operator resumes', async () => {
   await app.updateTable('app.wallet').set({ history: 'another/00000001' }).execute()
   expect(await reserveSpend(app, spend(), ample, 1)).toEqual({ kind: 'frozen' })
   expect((await readWallet(app)).isKnown).toBe(false)
@@ -77,5 +77,9 @@ test('a database of another history pays nothing before what is open is known', 
   const open = await app.selectFrom('app.spends').select('id').where('state', '=', 'reserved').execute()
   for (const { id } of open) await voidSpend(app, id, { from: 'reserved' })
   expect(await adoptHistory(app, 0)).toBe(true)
+  expect(await reserveSpend(app, spend(), ample, 1)).toEqual({ kind: 'paused' })
+  await pause(app, 'payouts', 'the same restore', 'restore')
+  expect(await resumeWallet(app)).toBe(true)
+  expect(await findPause(app, 'payouts')).toBeNull()
   expect(await reserveSpend(app, spend(), ample, 1)).toMatchObject({ kind: 'reserved' })
 })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { DevRpc, quantity } from '#local/devchain/devRpc.ts'
 import { address } from '#primitives.ts'
 import { findSpend } from '#rows/jobs/spends.ts'
-import { pauseWallet } from '#rows/jobs/wallet.ts'
+import { pause, resume } from '#rows/payments/pauses.ts'
 import type { Logger } from '#telemetry.ts'
 import { Spender } from '#wallet/spend/Spender.ts'
 import { ALPHA_USD, accountOf, balanceOf, keyOf, PATH_USD } from '../payments/support/shop.ts'
@@ -147,10 +147,10 @@ test('a pause stops what is new, and what is open is finished', async () => {
   })
   const open = purchaseOf(`${seller.origin}/`)
   expect(await wallet.spender.buy(open, signal)).toMatchObject({ kind: 'unknown' })
-  await pauseWallet(app, true)
+  await pause(app, 'wallet', 'a look at the books')
   expect(await buy('/')).toMatchObject({ kind: 'refused', code: 'wallet_paused' })
   expect(await wallet.spender.buy(open, signal)).toMatchObject({ kind: 'answered', status: 200 })
-  await pauseWallet(app, false)
+  await resume(app, 'wallet')
 })
 
 test('neither rows nor logs hold a key or a payment', async () => {

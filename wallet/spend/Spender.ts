@@ -36,6 +36,8 @@ export interface SpenderOptions {
   readonly paying: readonly Paying[]
   readonly sealer: Sealer
   readonly limits: WalletLimits
+  /** False until it is known whether the database has forgotten what left the wallet on a chain. */
+  readonly mayPay: (chainId: number) => boolean
   readonly terms: QuoteTerms
   readonly clock: Clock
   readonly log: Logger
@@ -114,9 +116,10 @@ export class Spender implements Buyer {
     purchase: Purchase,
     signal: AbortSignal,
   ): Promise<Purchased | 'again'> {
-    const { app, limits, clock, log, failpoint, sealer } = this.#options
+    const { app, limits, mayPay, clock, log, failpoint, sealer } = this.#options
     const { jobId, nodeId, attempt, serviceId } = purchase
     const { offer, payer, feeUnits } = payable
+    if (!mayPay(offer.chainId)) return refusedReservation({ kind: 'frozen' })
     const spending = {
       ...{ jobId, nodeId, attempt, serviceId, payer },
       ...{ protocol: offer.protocol, chainId: offer.chainId, amount: offer.amount },

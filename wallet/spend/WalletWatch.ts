@@ -7,7 +7,7 @@ import { type OpenSpends, sumOpenSpends } from '#rows/jobs/spends.ts'
 import { repeat, warning } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import type { QuoteTerms } from '../currencies.ts'
+import { type QuoteTerms, tokensAtPar } from '../currencies.ts'
 import { askAny, type PayChain } from '../payChain.ts'
 
 export interface WalletWatchOptions {
@@ -106,10 +106,7 @@ export async function readBalances({
 }: Pick<WalletWatchOptions, 'address' | 'chains' | 'terms'>): Promise<readonly Balance[]> {
   const data = encodeFunctionData({ abi, functionName: 'balanceOf', args: [address] })
   const asked = chains.flatMap((chain) =>
-    [...terms.atPar].flatMap(([key, decimals]) => {
-      const [namespace, chainId, token = ''] = key.split(':')
-      return `${namespace}:${chainId}` === `eip155:${chain.chainId}` ? [{ chain, token, decimals }] : []
-    }),
+    tokensAtPar(terms, chain.chainId).map(([token, decimals]) => ({ chain, token, decimals })),
   )
   return Promise.all(
     asked.map(async ({ chain, token, decimals }) => {

@@ -3,8 +3,9 @@ import { SettingError } from '#errors.ts'
 import { decimalText } from '#money/amounts.ts'
 import { appDatabase } from '#rows/database.ts'
 import { sumOpenSpends } from '#rows/jobs/spends.ts'
-import { pauseWallet, readWallet } from '#rows/jobs/wallet.ts'
+import { readWallet } from '#rows/jobs/wallet.ts'
 import { readDay } from '#rows/jobs/walletDays.ts'
+import { findPause, pause, resumeWallet } from '#rows/payments/pauses.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { besideDevChain } from '#wallet/currencies.ts'
@@ -30,13 +31,15 @@ async function readReport(config: Config, runtime: Runtime, log: Logger) {
     const terms = besideDevChain(config.quoteTerms, local?.chainId ?? null)
     const app = appDatabase(engines.postgres)
     const state = await readWallet(app)
+    const paused = await findPause(app, 'wallet')
     const balances = await readBalances({ address: account.address, chains, terms })
     const sums = await readDay(app, state.day)
     const open = await sumOpenSpends(app)
     const dollars = (units: bigint) => decimalText(units, terms.decimals)
     return {
       address: account.address,
-      paused: state.pausedAt?.toISOString() ?? null,
+      paused: paused?.pausedAt.toISOString() ?? null,
+      pauseReason: paused?.reason ?? null,
       awaitsReconciliation: !state.isKnown,
       balances: balances.map(balanceOf),
       reserved: dollars(open.reduce((sum, { units }) => sum + units, 0n)),
@@ -61,11 +64,12 @@ const balanceOf = ({ chainId, token, decimals, amount }: Balance) => ({
 })
 
 function linesOf(report: Awaited<ReturnType<typeof readReport>>): readonly string[] {
-  const { address, paused, awaitsReconciliation, balances, reserved, day, spent, limits } = report
+  const { address, paused, pauseReason, awaitsReconciliation, balances, reserved, day, spent, limits } =
+    report
   const told = (text: string | null) => text ?? 'no node answers, or no such token'
   return [
     `address   ${address}`,
-    `state     ${paused === null ? 'pays' : `paused since ${paused}`}${awaitsReconciliation ? ', and looks for what was paid before its database was restored' : ''}`,
+    `state     ${paused === null ? 'pays' : `paused since ${paused}: ${pauseReason}`}${awaitsReconciliation ? ', and looks for what was paid before its database was restored' : ''}`,
     ...balances.map(
       ({ chainId, token, amount }) => `has       ${told(amount)} of ${token} on chain ${chainId}`,
     ),
@@ -79,15 +83,15 @@ function linesOf(report: Awaited<ReturnType<typeof readReport>>): readonly strin
 }
 
 /** Every process heeds it from its next payment on. */
-export async function setPaused(
-  config: Config,
-  paused: boolean,
-  runtime: Runtime,
-  log: Logger,
-): Promise<void> {
-  const changed = await withDatabases(config, runtime, log, ({ postgres }) =>
-    pauseWallet(appDatabase(postgres), paused),
+export async function pauseWallet(config: Config, runtime: Runtime, log: Logger): Promise<void> {
+  await withDatabases(config, runtime, log, ({ postgres }) =>
+    pause(appDatabase(postgres), 'wallet', 'by the operator'),
   )
-  const state = paused ? 'is paused' : 'pays'
-  process.stdout.write(changed ? `the wallet ${state} from now on\n` : `the wallet ${state} already\n`)
+  process.stdout.write('the wallet is paused; what was sent before is still followed\n')
+}
+
+/** Payouts that stand for the same restore go on, too. */
+export async function resumePaying(config: Config, runtime: Runtime, log: Logger): Promise<void> {
+  const was = await withDatabases(config, runtime, log, ({ postgres }) => resumeWallet(appDatabase(postgres)))
+  process.stdout.write(was ? 'the wallet pays from now on\n' : 'the wallet was not paused\n')
 }

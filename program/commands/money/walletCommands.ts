@@ -19,15 +19,18 @@ export const walletCommand = (command: CommandMaker) =>
       pause: defineCommand({
         meta: { name: 'pause', description: 'No money leaves from now on; what is under way is finished.' },
         run: command(async ({ config, runtime, log }) => {
-          const { setPaused } = await import('./wallet.ts')
-          await setPaused(config, true, runtime, log)
+          const { pauseWallet } = await import('./wallet.ts')
+          await pauseWallet(config, runtime, log)
         }),
       }),
       resume: defineCommand({
-        meta: { name: 'resume', description: 'Money leaves again.' },
+        meta: {
+          name: 'resume',
+          description: 'Money leaves again, also what a restore of the database stopped.',
+        },
         run: command(async ({ config, runtime, log }) => {
-          const { setPaused } = await import('./wallet.ts')
-          await setPaused(config, false, runtime, log)
+          const { resumePaying } = await import('./wallet.ts')
+          await resumePaying(config, runtime, log)
         }),
       }),
     },

@@ -178,6 +178,15 @@ export const conditions = [
     find: ({ payments }) =>
       counted(payments?.large, 'refunds or rewards are above the budget of a day: one a day is sent'),
   }),
+  defineCondition({
+    code: 'payments_stopped',
+    passesMs: 0,
+    find: ({ payments }) =>
+      counted(
+        payments?.stopped,
+        'of payouts and wallet stand, as the database may not know what was sent: `millrace wallet resume`',
+      ),
+  }),
 ]
 
 const counted = (count: number | undefined, what: string): { readonly problem: string } | null =>

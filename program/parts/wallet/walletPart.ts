@@ -1,11 +1,14 @@
 /** The wallet: what jobs buy with. Beside a dev chain it needs no setting. */
+import { lowercased } from '#primitives.ts'
 import { appDatabase } from '#rows/database.ts'
 import type { Buyer } from '#wallet/buyer.ts'
-import { besideDevChain } from '#wallet/currencies.ts'
+import { besideDevChain, tokensAtPar } from '#wallet/currencies.ts'
+import { askAny } from '#wallet/payChain.ts'
 import { Spender } from '#wallet/spend/Spender.ts'
 import { SpendReconciler } from '#wallet/spend/SpendReconciler.ts'
 import { type WalletProblem, WalletWatch } from '#wallet/spend/WalletWatch.ts'
 import type { Base, Part } from '../part.ts'
+import { watchOutflows } from '../watchOutflows.ts'
 import { walletKeysOf } from './walletKeys.ts'
 
 export interface WalletPart extends Part {
@@ -38,14 +41,22 @@ export async function openWalletPart(base: Base): Promise<WalletPart> {
   const looking = { app, paying, terms, clock, log }
   const sealer = await secrets.sealer()
   const reconciler = new SpendReconciler(looking)
+  const outflows = watchOutflows(
+    base,
+    chains.map((chain) => ({
+      ...{ chainId: chain.chainId, account: lowercased(account.address), ask: askAny(chain) },
+      tokens: () => tokensAtPar(terms, chain.chainId).map(([token]) => token),
+    })),
+  )
+  const { mayPay } = outflows
   const watch = new WalletWatch({ app, address: account.address, chains, terms, lowUnits, clock, log })
   return {
     services: {},
-    buyer: new Spender({ ...looking, egress, sealer, limits, failpoint }),
+    buyer: new Spender({ ...looking, egress, sealer, limits, mayPay, failpoint }),
     problems: () => watch.problems(),
     notes: [
       `calls of jobs are paid by ${account.address} on ${chains.map(({ chainId }) => chainId).join(', ')}`,
     ],
-    run: ({ answered }) => Promise.all([reconciler.run(answered), watch.run(answered)]),
+    run: ({ answered }) => Promise.all([reconciler, watch, outflows].map((part) => part.run(answered))),
   }
 }

@@ -48,6 +48,7 @@ export async function openWallet({ chain, origins, ...given }: WalletGiven): Pro
     paying: [new TempoCharge({ account, chains, clock })],
     sealer: sealerOf([randomBytes(32)]),
     limits: ample,
+    mayPay: () => true,
     terms: besideDevChain(quoteTerms('1', parTokensDefault), chain.chainId),
     ...{ clock, log: silentLogger, failpoint: () => {} },
     ...given,
