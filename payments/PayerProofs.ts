@@ -13,7 +13,14 @@ import { isRecord, lowercased } from '#primitives.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { useProof } from '#rows/payments/accountProofs.ts'
 import { challengeOf } from './challengeOf.ts'
-import { bySeller, challengeIn, mppCredentialIn, mppMetaIn, mppPaymentIn, refusal } from './methods/mpp.ts'
+import {
+  bySeller,
+  challengeOfSigned,
+  mppCredentialIn,
+  mppMetaIn,
+  mppPaymentIn,
+  refusal,
+} from './methods/mpp.ts'
 import { PaymentRefusedError } from './methods/PaymentMethod.ts'
 import { type PaidRequest, requestDigest } from './requestDigest.ts'
 
@@ -65,15 +72,9 @@ export class PayerProofs {
   async #challenge(request: PaidRequest, problem?: PaymentRefusedError['problem']): Promise<Challenged> {
     const [seller] = this.#sellers
     if (!seller) throw new TypeError('a seller has a key')
-    const { realm } = this.#options
-    const asked = new Request(new URL(request.url, `http://${realm}`), {
-      headers: { accept: 'application/json' },
-    })
     const salt = randomBytes(SALT_BYTES).toString('base64url')
-    const challenge = await challengeIn(
-      await seller.compose(['tempo/charge', this.#termsOf(request, salt)])(asked),
-    )
-    const challenged = challengeOf([challenge], problem)
+    const signed = await seller.challenge.tempo.charge(this.#termsOf(request, salt))
+    const challenged = challengeOf([challengeOfSigned([signed])], problem)
     if (!challenged) throw new TypeError('there is a challenge')
     return challenged
   }

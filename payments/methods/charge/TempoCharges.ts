@@ -19,7 +19,7 @@ import { SENDS, sendCounted } from '../../chain/refusals.ts'
 import type { Sponsor } from '../../chain/Sponsor.ts'
 import {
   bySeller,
-  challengeIn,
+  challengeOfSigned,
   digestOf,
   expiryOf,
   mppCredentialIn,
@@ -110,20 +110,19 @@ export class TempoCharges implements PaymentMethod {
     }))
   }
 
-  async challenge(price: Price, url: string): Promise<Challenge | null> {
+  async challenge(price: Price): Promise<Challenge | null> {
     const [seller] = this.#sellers
     if (!seller) throw new TypeError('a seller has a key')
     const { sponsoring } = this.#options
     const isSponsored = (await sponsoring?.sponsor.isOpen()) ?? false
     // Without salt two payers who ask for the same at once would have one challenge, good for one of them.
     const salt = randomBytes(SALT_BYTES).toString('base64url')
-    const offers = this.#amountsOf(price).map(
-      (asked) => ['tempo/charge', this.#termsOf(price, asked, { salt, isSponsored })] as const,
+    const signed = await Promise.all(
+      this.#amountsOf(price).map((asked) =>
+        seller.challenge.tempo.charge(this.#termsOf(price, asked, { salt, isSponsored })),
+      ),
     )
-    if (offers.length === 0) return null
-    const headers = { accept: 'application/json' }
-    const request = new Request(new URL(url, `http://${this.#options.realm}`), { headers })
-    return challengeIn(await seller.compose(...offers)(request))
+    return signed.length === 0 ? null : challengeOfSigned(signed)
   }
 
   /** Takes what is no credential too, and says what is wrong with it. */

@@ -14,7 +14,7 @@ import { CHANNEL_METHOD, type CheckedPayment } from '#rows/payments/payments.ts'
 import type { Currency } from '../charge/TempoCharges.ts'
 import {
   bySeller,
-  challengeIn,
+  challengeOfSigned,
   digestOf,
   expiryOf,
   mppCredentialIn,
@@ -84,15 +84,16 @@ export class TempoSessions implements PaymentMethod {
   }
 
   /** A channel whose payer has proved to be it is told, so that its client knows what to sign next. */
-  async challenge(price: Price, url: string, refused?: string): Promise<Challenge | null> {
+  async challenge(price: Price, _url: string, refused?: string): Promise<Challenge | null> {
     const channelId = refused === undefined ? null : await this.#provedIn(refused)
     const isSponsored = await this.#options.sponsor.isOpen()
-    const offers = this.#amountsOf(price).map((asked) => {
-      const terms = this.#termsOf(price, asked, isSponsored)
-      return ['tempo/session', { ...terms, ...(channelId && { channelId }) }] as const
-    })
-    if (offers.length === 0) return null
-    return challengeIn(await this.#newest.compose(...offers)(new Request(this.#absolute(url))))
+    const signed = await Promise.all(
+      this.#amountsOf(price).map((asked) => {
+        const terms = this.#termsOf(price, asked, isSponsored)
+        return this.#newest.challenge.tempo.session({ ...terms, ...(channelId && { channelId }) })
+      }),
+    )
+    return signed.length === 0 ? null : challengeOfSigned(signed)
   }
 
   presentedIn(headers: IncomingHttpHeaders): string | null {
@@ -208,9 +209,7 @@ export class TempoSessions implements PaymentMethod {
     const terms = this.#termsOf({ ...proved, description }, asked, isSponsored)
     const channelId = await this.#provedIn(text)
     const renewed = { ...terms, meta, ...(channelId && { channelId }) }
-    return challengeIn(
-      await this.#newest.compose(['tempo/session', renewed])(new Request(this.#absolute('/'))),
-    )
+    return challengeOfSigned([await this.#newest.challenge.tempo.session(renewed)])
   }
 
   #absolute(url: string): URL {
