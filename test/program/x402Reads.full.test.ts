@@ -12,11 +12,12 @@ import {
   startSecondChain,
   x402Payer,
 } from '../payments/support/secondChain.ts'
-import { accountOf, PATH_USD } from '../payments/support/shop.ts'
+import { accountOf, keyOf, PATH_USD } from '../payments/support/shop.ts'
 import { blockIndexed, freshDataDir, type RunningMillrace, startMillrace } from './support/millrace.ts'
 
 const dataDir = freshDataDir()
-const recipient = lower(accountOf(90).address)
+const payee = accountOf(90)
+const recipient = lower(payee.address)
 let chain: SecondChain
 let program: RunningMillrace
 beforeAll(async () => {
@@ -25,7 +26,10 @@ beforeAll(async () => {
   const keyFile = join(folder, 'fees.key')
   writeFileSync(keyFile, await chain.feePayer(), { mode: 0o600 })
   const x402 = { chainId: SECOND_CHAIN, rpcUrl: chain.rpcUrl, asset: DOLLAR, keyFile }
-  const payments = { chainId: 1337, recipient, currencies: [PATH_USD], x402 }
+  const payeeFile = join(folder, 'payee.key')
+  writeFileSync(payeeFile, keyOf(payee), { mode: 0o600 })
+  const payouts = { keyFile: payeeFile, dollarsPerDay: '10' }
+  const payments = { chainId: 1337, recipient, currencies: [PATH_USD], x402, payouts }
   const accessFile = join(folder, 'access.json')
   writeFileSync(accessFile, JSON.stringify({ quotas: { address: 1 }, payments }))
   program = await startMillrace({ DATA_DIR: dataDir.path, ACCESS: 'guarded', ACCESS_FILE: accessFile })
