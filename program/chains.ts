@@ -11,7 +11,7 @@ import { Identities, isSameChain, type ToldIdentity } from '#ingest/rpc/endpoint
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
 import type { DevChain } from '#local/devchain/node.ts'
 import type { Hash } from '#primitives.ts'
-import type { Runtime } from '#runtime/runtime.ts'
+import type { Clock, Runtime } from '#runtime/runtime.ts'
 import {
   assertSameGenesis,
   type ChainIdentity,
@@ -23,6 +23,7 @@ import type { Logger } from '#telemetry.ts'
 import type { ChainKind } from '#transform/profile.ts'
 import { kindOf } from './chain/chainKind.ts'
 import { rulesOf } from './chain/chainRules.ts'
+import { patientHead } from './chain/patientHead.ts'
 import type { Config } from './config.ts'
 import { findLoss, openDevChain } from './devChains.ts'
 import type { ChainConfig } from './settings/chainFields.ts'
@@ -207,7 +208,7 @@ export async function identifyChain(
       `no node of chain ${chainId} holds block 0, by which chains are told apart; add one that does, at least for the first start`,
     )
   }
-  if (!known && !chain.devChain) await assertStartReached(chain)
+  if (!known && !chain.devChain) await assertStartReached(chain, clock)
   const rules = await rulesOf(source, known, { chainId, postgres, clock })
   const identity = { chainId, genesisHash, ...rules, startBlock: startOf(chain, known) }
   // Told before anything is served: a program that shows one chain and follows another would look
@@ -217,10 +218,10 @@ export async function identifyChain(
 }
 
 /** Decided before anything is recorded. @throws SettingError */
-async function assertStartReached(chain: ReachableChain): Promise<void> {
+async function assertStartReached(chain: ReachableChain, clock: Clock): Promise<void> {
   const { chainId, source } = chain
   const startBlock = startOf(chain, null)
-  const { head } = await source.head()
+  const { head } = await patientHead(source, clock)
   if (startBlock <= head.number) return
   throw new SettingError(
     startSettingOf(chain),

@@ -19,6 +19,7 @@ import type { Clock } from '#runtime/runtime.ts'
 import { type ChainIdentity, nextHeights } from '#store/ledger/ledger.ts'
 import type { Postgres } from '#store/postgres.ts'
 import { parseRange } from '#transform/decode/parseRange.ts'
+import { patientHead } from './patientHead.ts'
 
 export type RulesSource = Pick<RpcSource, 'head' | 'fetch' | 'blockRef'>
 
@@ -56,7 +57,7 @@ export async function rulesOf(
 ): Promise<ChainRules> {
   if (!known) return await learnRules(source, chainId, clock)
   const { headerRule: held, loose = [] } = known
-  const headerRule = held === 'unknown' ? await learnHeaderRule(source).catch(() => held) : held
+  const headerRule = held === 'unknown' ? await learnHeaderRule(source, clock).catch(() => held) : held
   if (isKnownChain(chainId)) return { headerRule, loose, alone: [] }
   const isTold = headerRule !== held && isOneAlone(source)
   const alone = joined(known.alone ?? [], new Set(isTold ? ['header'] : []))
@@ -79,9 +80,9 @@ export async function learnRules(source: Teachers, chainId: number, clock: Clock
 
 /** The rules as endpoints tell them now, whatever is held. */
 export async function lessonOf(source: Teachers, chainId: number, clock: Clock): Promise<Lesson> {
-  const headerRule = await learnHeaderRule(source)
+  const headerRule = await learnHeaderRule(source, clock)
   if (isKnownChain(chainId)) return { headerRule, loose: [], alone: [], blocksHeard: 1 }
-  const { finalized } = await source.head()
+  const { finalized } = await patientHead(source, clock)
   const heights = [
     ...BLOCKS_BELOW.map((below) => finalized - below),
     ...SHARES.map((share) => Math.floor(finalized * share)),
@@ -176,8 +177,8 @@ const partNames: Readonly<Record<LoosePart, string>> = {
  * The newest final block decides: genesis blocks are sometimes made by other rules. Only an answer
  * that hashes to the block all endpoints agree on tells the rule; one that is false tells nothing.
  */
-export async function learnHeaderRule(source: RulesSource): Promise<HeaderRule> {
-  const { finalized } = await source.head()
+export async function learnHeaderRule(source: RulesSource, clock: Clock): Promise<HeaderRule> {
+  const { finalized } = await patientHead(source, clock)
   const number = Math.max(0, finalized)
   const agreed = await source.blockRef(number)
   const asked = new Set<string>()

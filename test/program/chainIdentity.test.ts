@@ -12,7 +12,7 @@ import { openPostgres, type Postgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 import { FakeChain } from '../ingest/support/fakeChain.ts'
 import { headerOf } from '../ingest/support/memoryNodes.ts'
-import { startNode } from '../ingest/support/proxyNode.ts'
+import { type NodeCall, startNode } from '../ingest/support/proxyNode.ts'
 import { type FreshDatabase, freshDatabase } from '../support/engines.ts'
 
 const CHAIN_ID = 7
@@ -38,13 +38,18 @@ afterAll(async () => {
   await access.drop()
 })
 
-/** A node of the chain of this name. */
-async function nodeOf(name: string, chainId = CHAIN_ID, answers = true) {
+type Answers = boolean | ((call: NodeCall) => boolean)
+
+/** A node of the chain of this name; calls that it does not answer fail as a gateway's do. */
+async function nodeOf(name: string, chainId = CHAIN_ID, answers: Answers = true) {
   const chain = new FakeChain(40, name)
   const blockAt = (at: unknown) =>
     at === 'latest' ? chain.head : at === 'finalized' ? chain.blocks[30] : chain.blocks[Number(at)]
   const node = await startNode({
-    call: ({ method, params }) => {
+    call: (call) => {
+      const { method, params } = call
+      if (typeof answers === 'function' && !answers(call))
+        return { error: { code: -32014, message: `block not found with number ${params[0]}` } }
       if (method === 'eth_chainId') return { result: `0x${chainId.toString(16)}` }
       return { result: method === 'eth_getBlockReceipts' ? [] : headerOf(blockAt(params[0])) }
     },
@@ -155,4 +160,16 @@ test('a start block above the one that is held ends the start, and names both', 
   await expect(identified).rejects.toThrow(
     'CONFIG, startBlock of chain 24: is 7, but chain 24 is held from block 0 on',
   )
+})
+
+test('answers that are lost once each do not end a first start', async () => {
+  await migrateChain(postgres, 25, { leases: postgresLeases(postgres) })
+  const asked = new Set<string>()
+  const isKnown = ({ method, params: [at] }: NodeCall) => {
+    const key = `${method} ${at}`
+    return asked.has(key) || !asked.add(key)
+  }
+  const { url, genesis } = await nodeOf('true', 25, isKnown)
+  const { chainId, genesisHash } = await identifyChain(await reach([url]), postgres, hurried)
+  expect([chainId, genesisHash]).toEqual([25, genesis])
 })

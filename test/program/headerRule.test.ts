@@ -5,12 +5,14 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import type { RawRange } from '#ingest/source.ts'
 import { type BlockRef, hash } from '#primitives.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
 import { openChain, readChainIdentity } from '#store/ledger/ledger.ts'
 import { quoteIdentifier, schemaOf } from '#store/sql.ts'
 import { learnHeaderRule, type RulesSource } from '../../program/chain/chainRules.ts'
 import { openChainStore } from '../store/support/chainStore.ts'
 import { recordedRanges } from '../transform/ranges.ts'
 
+const { clock } = systemRuntime()
 const height = 30
 const zero = hash(`0x${'00'.repeat(32)}`)
 
@@ -52,12 +54,12 @@ describe('the rule of headers', () => {
     ['no block', answerOf(() => '[{"id":0,"result":null},{"id":1,"result":null}]')],
   ])('%s from the first endpoint is passed over', async (_title, lie) => {
     const source = sourceOf({ liar: lie, honest })
-    expect(await learnHeaderRule(source)).toBe('ethereum')
+    expect(await learnHeaderRule(source, clock)).toBe('ethereum')
     expect(source.asked).toEqual(['liar', 'honest'])
   })
 
   test('a block that no endpoint holds teaches nothing, nor does one alone that nobody can hash', async () => {
-    expect(await learnHeaderRule(sourceOf({ liar: answerOf(otherHash) }))).toBe('unknown')
+    expect(await learnHeaderRule(sourceOf({ liar: answerOf(otherHash) }), clock)).toBe('unknown')
   })
 
   test('a chain that was opened with an unknown rule learns it', async () => {

@@ -3,8 +3,22 @@ import { SettingError } from '#errors.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { RpcClient } from '../client/client.ts'
 import { parseEndpointUrl } from '../client/endpointUrl.ts'
-import { RpcError, SourceError } from '../client/errors.ts'
-import { type ChainIdentity, ChainIdTooLargeError, probeEndpoint } from './probe.ts'
+import { RpcError, type RpcFailure, SourceError } from '../client/errors.ts'
+import { type ChainIdentity, ChainIdTooLargeError, type Probed, probeEndpoint } from './probe.ts'
+
+/** Probes of one endpoint, and the pause behind the first; each further one is twice as long. */
+const PROBES_MAX = 3
+const PAUSE_MS = 300
+/**
+ * Failures of one moment: a start would end by it. One that is not there is not waited for, and a
+ * silent one has had its time.
+ */
+const passing: ReadonlySet<RpcFailure> = new Set([
+  'rate_limited',
+  'overloaded',
+  'block_missing',
+  'node_error',
+])
 
 /** What one endpoint tells of itself. */
 export interface ToldIdentity extends ChainIdentity {
@@ -50,13 +64,25 @@ export class Identities {
   async #ask(url: string): Promise<ToldIdentity> {
     const client = new RpcClient(parseEndpointUrl(url), this.#clock, 1)
     try {
-      const { chainId, genesisHash } = await probeEndpoint(client, this.#ended.signal)
+      const { chainId, genesisHash } = await this.#probe(client)
       const told = { chainId, genesisHash, endpoint: client.name }
       if (this.#told.some((other) => isSameChain(told, other))) this.#agreed.resolve()
       this.#told.push(told)
       return told
     } finally {
       await client.close()
+    }
+  }
+
+  async #probe(client: RpcClient): Promise<Probed> {
+    for (let nth = 0; ; nth++) {
+      try {
+        return await probeEndpoint(client, this.#ended.signal)
+      } catch (error) {
+        const mayPass = error instanceof RpcError && passing.has(error.failure)
+        if (!mayPass || nth + 1 >= PROBES_MAX) throw error
+        await this.#clock.sleep(PAUSE_MS * 2 ** nth, this.#ended.signal)
+      }
     }
   }
 

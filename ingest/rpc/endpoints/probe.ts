@@ -1,7 +1,7 @@
 import { failure } from '#errors.ts'
 import type { Hash } from '#primitives.ts'
 import { spelledQuantity } from '../../read/spelling.ts'
-import type { CallAnswer, RpcClient } from '../client/client.ts'
+import type { CallAnswer, RpcCall, RpcClient } from '../client/client.ts'
 import { RpcError, type RpcFailure, WrongChainError } from '../client/errors.ts'
 import { parseBlockRef, parseQuantity } from '../client/parse.ts'
 
@@ -28,14 +28,14 @@ export async function probeEndpoint(client: RpcClient, signal?: AbortSignal): Pr
   const { batches, answers } = await askAbilities(client, signal)
   for (const answer of answers) if (!answer.ok && !ofTheNode.has(answer.error.failure)) throw answer.error
   const [genesis, receipts, finalized] = answers
-  const first = genesis?.ok ? parseBlockRef(genesis.result, client) : null
+  const first = isTold(genesis) ? genesis : await askAgain(client, genesisCall, signal)
   return {
     chainId,
-    genesisHash: first?.hash ?? null,
+    genesisHash: (first?.ok ? parseBlockRef(first.result, client)?.hash : null) ?? null,
     batches,
     blockReceipts: receipts?.ok === true || receipts?.error.failure !== 'method_missing',
     // A node without the tag answers an error about its parameters, or null for ever.
-    finalizedTag: isTold(finalized) || (await knowsFinalized(client, signal)),
+    finalizedTag: isTold(finalized) || isTold(await askAgain(client, finalizedCall, signal)),
   }
 }
 
@@ -59,25 +59,22 @@ export class ChainIdTooLargeError extends failure('ChainIdTooLargeError', 'chain
 }
 
 /**
- * A single lost answer is no sign of a missing tag, and the depth in its place may be less than
- * what is final.
+ * A single lost answer is no sign of a missing tag or block: the depth in place of the tag may be
+ * less than what is final, and chains are told apart by block 0.
  */
-async function knowsFinalized(client: RpcClient, signal?: AbortSignal): Promise<boolean> {
-  const [again] = await client.callAll([finalizedCall], false, signal)
+async function askAgain(client: RpcClient, call: RpcCall, signal?: AbortSignal) {
+  const [again] = await client.callAll([call], false, signal)
   if (again?.ok === false && !ofTheNode.has(again.error.failure)) throw again.error
-  return isTold(again)
+  return again
 }
 
+const genesisCall = { method: 'eth_getBlockByNumber', params: ['0x0', false] }
 const finalizedCall = { method: 'eth_getBlockByNumber', params: ['finalized', false] }
 
 const isTold = (answer: CallAnswer | undefined): boolean => answer?.ok === true && answer.result !== null
 
 async function askAbilities(client: RpcClient, signal?: AbortSignal) {
-  const calls = [
-    { method: 'eth_getBlockByNumber', params: ['0x0', false] },
-    { method: 'eth_getBlockReceipts', params: ['0x0'] },
-    finalizedCall,
-  ]
+  const calls = [genesisCall, { method: 'eth_getBlockReceipts', params: ['0x0'] }, finalizedCall]
   try {
     return { batches: true, answers: await client.callAll(calls, true, signal) }
   } catch (error) {
