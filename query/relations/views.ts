@@ -107,7 +107,8 @@ export const views: readonly View[] = [
       {
         name: 'fee_token',
         source: 'fee_token',
-        comment: 'fee token the transaction asked for; what was paid is in `receipts`',
+        comment:
+          'fee token the transaction asked for; null where it asked for none; what was paid is in `receipts`',
       },
       ...same('fee_payer', 'calls', 'call_count', 'valid_before', 'valid_after', 'signature_type'),
     ],
@@ -137,7 +138,7 @@ export const views: readonly View[] = [
         name: 'fee_unknown',
         source: feeUnknown,
         comment:
-          'why fee_amount is null: `type` (what transactions of this type pay is not known, or others pay it), `price` (none is told, or one that nobody could have paid), `terms` (the receipt has terms of a fee by no known rule, or only a part of them)',
+          'why fee_amount is null, and null where it is not: `type` (what transactions of this type pay is not known, or others pay it), `price` (none is told, or one that nobody could have paid), `terms` (the receipt has terms of a fee by no known rule, or only a part of them)',
       },
     ],
   },

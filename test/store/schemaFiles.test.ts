@@ -3,6 +3,7 @@
 // Method: migrate empty databases, dump both engines' catalogs, compare with the files of
 // `sql/schema`.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { commentOf, type View, type ViewColumn, views } from '#query/relations/views.ts'
 import { postgresLeases } from '#rows/leases.ts'
 import { openClickHouse } from '#store/clickhouse/client.ts'
 import { databaseOf } from '#store/clickhouse/template.ts'
@@ -52,6 +53,20 @@ test('every table and column says what it holds, without a character that SQL wo
   for (const name of tableNames)
     for (const text of [tables[name].doc, ...tables[name].columns.map(({ doc }) => doc)])
       expect(text, name).toMatch(/^[^'\\]+$/)
+})
+
+test('every column that may be null says when it is, in the tables and in the views of analysts', () => {
+  const silent = tableNames.flatMap((name) =>
+    tables[name].columns.filter(({ nullable, doc }) => nullable && !/\bnull\b/.test(doc)),
+  )
+  expect(silent).toEqual([])
+  const mayBeNull = ({ table }: View, { source }: ViewColumn) =>
+    typeof source !== 'string' || tables[table].columns.find(({ name }) => name === source)?.nullable
+  const viewed = views.flatMap((view) =>
+    view.columns.flatMap((column) => (mayBeNull(view, column) ? [commentOf(view, column)] : [])),
+  )
+  const words = ['`in` or `out`', '`from` or `to`']
+  expect(viewed.filter((text) => !/\bnull\b/.test(text) && !words.includes(text))).toEqual([])
 })
 
 test('a start writes the texts that differ, and only those', async () => {
