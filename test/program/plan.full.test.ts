@@ -21,6 +21,7 @@ import { startCannedNode } from '../../bench/harness.ts'
 import { dense } from '../../bench/shapes.ts'
 import { recordingPath } from '../chain/recordings.ts'
 import { startReplay } from '../chain/startReplay.ts'
+import { forward, startNode } from '../ingest/support/proxyNode.ts'
 import { freshDataDir, runMillrace } from './support/millrace.ts'
 
 const CHAIN = 4217
@@ -65,6 +66,25 @@ describe('a plan where one of two endpoints is dead', () => {
     expect(code, stderr).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ chainId: CHAIN, sampledBlocks: 41 })
   })
+})
+
+test('a plan counts each receipt as a call where a node has no lists of them', async () => {
+  const { url, close } = await replayedSubject()
+  onTestFinished(close)
+  const missing = { error: { code: -32601, message: 'the method does not exist' } }
+  const node = await startNode({
+    call: (call) => (call.method === 'eth_getBlockReceipts' ? missing : forward(url, call)),
+  })
+  onTestFinished(() => node.close())
+  const { path: DATA_DIR, remove } = freshDataDir()
+  onTestFinished(remove)
+  const args = ['plan', '--from', '300', '--to', '340', '--price', '2', '--json']
+  const { stdout, stderr } = await runMillrace(args, { DATA_DIR, RPC_URL: node.url })
+  const { calls, price, transactions, sampledBlocks } = JSON.parse(stdout || JSON.stringify(stderr))
+  expect([sampledBlocks, transactions > 41]).toEqual([41, true])
+  // Each block with its transactions and with their hashes, then each receipt.
+  expect(calls / (2 * sampledBlocks + transactions)).toBeCloseTo(1, 1)
+  expect(price).toBe((calls / 1e6) * 2)
 })
 
 function comesTrue(openSubject: () => Promise<Subject>): void {
