@@ -1,32 +1,46 @@
-/** Compares the ledger with its rows again and again. */
+/** Compares the ledger, its rows and the chains again and again. */
 import { compareEntries } from '#rows/books/compareEntries.ts'
+import { compareRows } from '#rows/books/compareRows.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { repeat, warning } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
+import { type BookedChains, checkBooks, countDifferences } from './checkBooks.ts'
 
 export interface BooksWatchOptions {
   readonly app: AppDatabase
+  readonly chains: () => Promise<BookedChains>
   readonly clock: Clock
   readonly log: Logger
 }
 
 const FIRST_MS = 60_000
-/** All rows are read each time. */
+/** Ledger and rows are read each time. */
 const LOOK_MS = 3_600_000
+/** Looks until the chains are asked again: a day. */
+const CHAIN_LOOKS = 24
 const COUNTED_MAX = 1_000
 
 export class BooksWatch {
   readonly #options: BooksWatchOptions
-  #differing = 0
+  #looks = 0
+  #ofRows = 0
+  /** What the last look at the chains found beside. */
+  #ofChains = 0
+  #unchecked: readonly string[] = []
 
   constructor(options: BooksWatchOptions) {
     this.#options = options
   }
 
-  /** Entries that were not what their rows say at the last look; up to 1,000 are counted. */
+  /** Entries, rows and transfers that differed at the last look; up to 1,000 of each kind are counted. */
   get differing(): number {
-    return this.#differing
+    return Math.max(this.#ofRows, this.#ofChains)
+  }
+
+  /** Chains that did not tell at the last look. */
+  get unchecked(): number {
+    return this.#unchecked.length
   }
 
   /** Until aborted. */
@@ -40,7 +54,18 @@ export class BooksWatch {
   }
 
   async look(): Promise<void> {
-    const found = await compareEntries(this.#options.app, COUNTED_MAX)
-    this.#differing = found.length
+    const { app, chains, log } = this.#options
+    // A chain that did not tell, or that differs, is asked again at once.
+    if (this.#looks % CHAIN_LOOKS === 0 || this.#ofChains > 0 || this.#unchecked.length > 0) {
+      const report = await checkBooks(app, await chains())
+      this.#ofChains = countDifferences(report)
+      this.#unchecked = report.unchecked
+      if (report.unchecked.length > 0)
+        log.warn({ unchecked: report.unchecked }, 'books were not checked whole')
+    }
+    const entries = await compareEntries(app, COUNTED_MAX)
+    const rows = await compareRows(app, COUNTED_MAX)
+    this.#ofRows = entries.length + rows.length
+    this.#looks++
   }
 }

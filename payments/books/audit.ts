@@ -2,13 +2,20 @@
  * The books against the rows, and the rows against the chain: every unit that the payee received is
  * a payment's or is told apart.
  */
+import { type FinalBlock, isPast } from '#money/settled.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { type Capture, capturedAmong, listCaptures } from '#rows/payments/captures.ts'
 import { type Entry, findUnbalanced, readRevenue } from '#rows/payments/ledger.ts'
 import { sumSettled } from '#rows/payments/payments.ts'
 import { listSettled, settledAmong } from '#rows/payments/proofs.ts'
 import type { Queryable } from '#store/ledger/lane.ts'
-import { type Moved, readFinal, readMoved, type TransferPlace } from '#store/read/payments/settlements.ts'
+import {
+  type Moved,
+  readFinal,
+  readFinalBlock,
+  readMoved,
+  type TransferPlace,
+} from '#store/read/payments/settlements.ts'
 import { verdictOn } from './verdictOn.ts'
 
 /** A chain whose transfers are indexed here. */
@@ -45,7 +52,7 @@ export interface AuditReport {
   readonly received: readonly ReceivedLine[]
   /** Transactions of the books that do not sum to 0. */
   readonly unbalanced: readonly string[]
-  /** Payments that the chain has otherwise, each with what differs. */
+  /** Payments and captures of channels that the chain has otherwise, each with what differs. */
   readonly differing: readonly { readonly payment: string; readonly problem: string }[]
   /** Payments that no final block has yet. */
   readonly open: number
@@ -94,6 +101,7 @@ async function auditChain(app: AppDatabase, chain: AuditedChain): Promise<ChainA
   /** One for each payee and token. */
   const sums: Sums = new Map()
   let open = 0
+  const newest = await readFinalBlock(chain.reads, chain.schema)
   for (let after = ''; ; ) {
     const page = await listSettled(app, chain.chainId, after, PAGE)
     const final = await readFinal(
@@ -110,15 +118,16 @@ async function auditChain(app: AppDatabase, chain: AuditedChain): Promise<ChainA
       const verdict = transaction && verdictOn(payment, transaction)
       if (verdict) sum.amount += amount
       if (verdict?.kind === 'differs') differing.push({ payment: id, problem: verdict.problem })
-      if (!verdict && payment.isProved)
-        differing.push({ payment: id, problem: 'no final block has it any more' })
-      if (!verdict) open++
+      if (verdict) continue
+      if (payment.isProved || (newest && isPast(newest, payment.validBeforeSeconds)))
+        differing.push({ payment: id, problem: 'no final block has its transaction' })
+      else open++
     }
     const last = page.at(-1)
     if (!last || page.length < PAGE) break
     after = last.id
   }
-  await addCaptures(app, chain, sums)
+  differing.push(...(await addCaptures(app, chain, sums, newest)))
   const lines = []
   for (const { recipient, currency, amount } of sums.values())
     lines.push(await receivedLine(app, chain, { recipient, currency, payments: amount }))
@@ -128,25 +137,35 @@ async function auditChain(app: AppDatabase, chain: AuditedChain): Promise<ChainA
 /** By payee and token. */
 type Sums = Map<string, { recipient: string; currency: string; amount: bigint }>
 
-/** Channels pay out for many payments at once. */
+/** What was noted this long before a final block is in one. */
+const CAPTURED_SECONDS = 3_600
+
+/** Channels pay out for many payments at once. Those that no final block has, though it should. */
 async function addCaptures(
   app: AppDatabase,
   { chainId, reads, schema }: AuditedChain,
   sums: Sums,
-): Promise<void> {
+  newest: FinalBlock | null,
+): Promise<ChainAudit['differing']> {
+  const differing: { payment: string; problem: string }[] = []
   for (let after: Capture | null = null; ; ) {
     const page: readonly Capture[] = await listCaptures(app, chainId, after, PAGE)
     const hashes = page.map(({ txHash }) => txHash)
     const final = await readFinal(reads, schema, hashes)
-    for (const { recipient, currency, amount, txHash } of page) {
-      if (!final.has(txHash)) continue
+    for (const { recipient, currency, amount, txHash, channelId, settled, capturedAt } of page) {
+      if (!final.has(txHash)) {
+        const isLate = newest && newest.seconds > capturedAt.getTime() / 1_000 + CAPTURED_SECONDS
+        if (isLate)
+          differing.push({ payment: `${channelId}:${settled}`, problem: `no final block has ${txHash}` })
+        continue
+      }
       const key = `${recipient} ${currency}`
       const sum = sums.get(key) ?? { recipient, currency, amount: 0n }
       sums.set(key, sum)
       sum.amount += amount
     }
     after = page.at(-1) ?? null
-    if (!after || page.length < PAGE) break
+    if (!after || page.length < PAGE) return differing
   }
 }
 

@@ -1,6 +1,6 @@
 /** The ledger beside what the rows of payments, jobs, calls and payouts say it should have. */
 import { sql } from 'kysely'
-import { CHAIN, COST_OF_CALLS, COST_OF_UNDELIVERED, COSTS_OF_FEES } from '#money/accounts.ts'
+import { CHAIN, COSTS_OF_FEES } from '#money/accounts.ts'
 import { toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
 import { expectedEntries } from './expectedEntries.ts'
@@ -27,21 +27,15 @@ interface DifferenceRow {
   readonly ledger: string | null
 }
 
-/**
- * The first ones that differ, as of one moment. Fees of payouts are in no other row but in
- * their blocks, and whether a
- * call was delivered is not asked: `cost` is both of its accounts.
- */
+/** The first ones that differ, as of one moment. Fees of payouts are in no other row but in their blocks. */
 export async function compareEntries(app: AppDatabase, limit: number): Promise<readonly EntryDifference[]> {
   const { rows } = await sql<DifferenceRow>`
     WITH expected AS (${expectedEntries}),
     ledger AS (
-      SELECT transaction_id, CASE WHEN account IN (${COST_OF_CALLS}, ${COST_OF_UNDELIVERED}) THEN 'cost' ELSE account END AS account,
-        chain_id, currency, sum(amount) AS amount
+      SELECT transaction_id, account, chain_id, currency, amount
       FROM app.ledger_entries
       WHERE NOT (account IN (${COSTS_OF_FEES}, ${CHAIN})
         AND EXISTS (SELECT FROM app.payouts o WHERE o.id = transaction_id AND o.state = 'paid'))
-      GROUP BY 1, 2, 3, 4
     )
     SELECT transaction_id, account, chain_id, currency, expected.amount AS expected, ledger.amount AS ledger
     FROM expected FULL JOIN ledger USING (transaction_id, account, chain_id, currency)

@@ -50,7 +50,8 @@ const ofReversedJobs = sql`
   WHERE m.amount > 0`
 
 const ofCalls = sql`
-  SELECT 'cost:' || paid_chain_id || ':' || paid_reference AS transaction_id, 'wallet' AS source, 'cost' AS target,
+  SELECT 'cost:' || paid_chain_id || ':' || paid_reference AS transaction_id, 'wallet' AS source,
+    CASE WHEN outcome = 'answered' AND error_code IS NULL THEN 'cost:jobs' ELSE 'cost:undelivered' END AS target,
     paid_chain_id AS chain_id, paid_token AS currency, paid_amount AS amount
   FROM app.job_attempts WHERE paid_reference IS NOT NULL`
 

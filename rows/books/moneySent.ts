@@ -16,6 +16,10 @@ export interface Sent {
   readonly amount: bigint
   /** What the ledger says that the chain took for it, by currency; null where the ledger has no fees. */
   readonly fees: ReadonlyMap<string, bigint> | null
+  /** The block that paid it; null where the row names none. */
+  readonly blockNumber: number | null
+  /** Unix seconds; it cannot be mined from then on. */
+  readonly validBeforeSeconds: number
 }
 
 interface SentRow {
@@ -25,6 +29,8 @@ interface SentRow {
   readonly recipient: Buffer
   readonly amount: string
   readonly fees: readonly { readonly currency: string; readonly amount: string }[] | null
+  readonly block_number: number | null
+  readonly valid_before: Date | null
 }
 
 /** Fees of the payout `o`, as SentRow has them. */
@@ -44,10 +50,10 @@ export const listSent = (
     app,
     sql`
       SELECT * FROM (
-        SELECT id, tx_hash, currency, recipient, amount, NULL::jsonb AS fees FROM app.spends
+        SELECT id, tx_hash, currency, recipient, amount, NULL::jsonb AS fees, NULL::bigint AS block_number, valid_before FROM app.spends
         WHERE state = 'settled' AND chain_id = ${chainId}
         UNION ALL
-        SELECT o.id, t.tx_hash, o.currency, o.recipient, o.amount, ${bookedFees}
+        SELECT o.id, t.tx_hash, o.currency, o.recipient, o.amount, ${bookedFees}, o.block_number, t.valid_before
         FROM app.payouts o JOIN app.payout_transactions t ON t.payout_id = o.id AND t.attempt = o.attempt
         WHERE o.state = 'paid' AND o.chain_id = ${chainId}
       ) AS sent WHERE id > ${after} ORDER BY id LIMIT ${limit}`,
@@ -58,7 +64,8 @@ export const listUnbooked = (app: AppDatabase, limit: number): Promise<readonly 
   sentBy(
     app,
     sql`
-      SELECT s.id, s.tx_hash, s.currency, s.recipient, s.amount, NULL::jsonb AS fees
+      SELECT s.id, s.tx_hash, s.currency, s.recipient, s.amount, NULL::jsonb AS fees,
+        NULL::bigint AS block_number, s.valid_before
       FROM app.spends s JOIN app.jobs j ON j.id = s.job_id::uuid AND j.ended_at IS NOT NULL
       WHERE s.state = 'settled' AND NOT EXISTS (
         SELECT FROM app.job_attempts a
@@ -75,5 +82,7 @@ async function sentBy(app: AppDatabase, statement: RawBuilder<unknown>): Promise
     to: toHex(row.recipient),
     amount: BigInt(row.amount),
     fees: row.fees && new Map(row.fees.map(({ currency, amount }) => [currency, BigInt(amount)])),
+    blockNumber: row.block_number === null ? null : Number(row.block_number),
+    validBeforeSeconds: row.valid_before ? row.valid_before.getTime() / 1_000 : Number.MAX_SAFE_INTEGER,
   }))
 }

@@ -39,7 +39,7 @@ export function outflowLedger(app: AppDatabase, chainId: number, account: string
  * Those that neither a payment to a seller nor a refund or reward explains: by its transaction, or, while
  * that is not known, by receiver, token and amount.
  */
-async function unknownAmong(
+export async function unknownAmong(
   app: AppDatabase,
   chainId: number,
   outflows: readonly Outflow[],

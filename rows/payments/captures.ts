@@ -54,6 +54,8 @@ export interface Capture {
   readonly recipient: string
   /** Lowercase address of the token. */
   readonly currency: string
+  /** When it was noted. */
+  readonly capturedAt: Date
 }
 
 /** Those whose transaction is known, in the order of their channels. @param after null for the first */
@@ -67,6 +69,7 @@ export async function listCaptures(
     .selectFrom('app.channel_captures as capture')
     .innerJoin('app.channels as channel', 'channel.id', 'capture.channel_id')
     .select(['capture.channel_id', 'capture.settled', 'capture.amount', 'capture.tx_hash'])
+    .select('capture.captured_at')
     .select(['channel.payee', 'channel.token'])
     .where('channel.chain_id', '=', chainId)
     .where('capture.tx_hash', 'is not', null)
@@ -79,12 +82,13 @@ export async function listCaptures(
     .orderBy('capture.settled')
     .limit(limit)
     .execute()
-  return rows.flatMap(({ channel_id: id, settled, amount, tx_hash: hash, payee, token }) =>
+  return rows.flatMap(({ channel_id: id, settled, amount, tx_hash: hash, payee, token, captured_at: at }) =>
     hash === null
       ? []
       : {
           ...{ channelId: toHex(id), settled: BigInt(settled), amount: BigInt(amount) },
           ...{ txHash: toHex(hash), recipient: toHex(payee), currency: toHex(token) },
+          capturedAt: at,
         },
   )
 }

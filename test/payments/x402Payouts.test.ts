@@ -2,20 +2,25 @@
 // answers are lost and whatever the database has forgotten; books move with it.
 // Method: queued payouts over Postgres, a second chain with a token of our own, the facilitator in process
 // and ones that lose, repeat or refuse.
-import { http } from 'viem'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type RawBuilder, sql } from 'kysely'
+import { http, parseAbi } from 'viem'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { askOf } from '#money/node.ts'
+import { checkBooks } from '#payments/books/checkBooks.ts'
+import { checkNodeChain } from '#payments/books/nodeChain.ts'
 import type { Facilitator } from '#payments/methods/x402/Facilitator.ts'
 import { pendingPayouts } from '#payments/methods/x402/pendingSettlements.ts'
 import { TokenChain } from '#payments/methods/x402/TokenChain.ts'
 import { AuthorizationPayouts } from '#payments/payouts/AuthorizationPayouts.ts'
 import { Payouts } from '#payments/payouts/Payouts.ts'
+import type { AppDatabase } from '#rows/database.ts'
 import { queuePayout } from '#rows/payments/debts.ts'
 import { findUnbalanced, readBalances } from '#rows/payments/ledger.ts'
 import { findPayout } from '#rows/payments/payouts.ts'
 import { countFindings } from '#rows/payments/proofs.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
+import { claim, randomHex, settle } from '../orchestrator/jobs/support/boughtJobs.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { DOLLAR, lower, SECOND_CHAIN, type SecondChain, startSecondChain } from './support/secondChain.ts'
 import { accountOf } from './support/shop.ts'
@@ -184,4 +189,118 @@ test('a debt waits and says why: no money, a refusal, another token', async () =
   expect((await countFindings(app, new Map())).waiting).toBe(0)
   await untilPaid(open(), 'poor')
   expect(await received()).toBe(AMOUNT)
+})
+
+describe('books of a chain that is not indexed', () => {
+  const node = () => askOf(http(chain.rpcUrl))
+  const check = (all = false, own: AppDatabase = app) =>
+    checkNodeChain(own, { chainId: SECOND_CHAIN, nodes: [node()] }, all)
+  const clean = { differing: [], paidUnknown: [], received: { count: 0 }, left: { count: 0 }, open: 0 }
+  const whole = { ...clean, unchecked: null }
+  let payee: typeof account
+  let paymentId: string
+  /** Moves some of the dollar; the node has the key of the sender. */
+  const transfer = async (receiver: `0x${string}`, amount: bigint) => {
+    const abi = parseAbi(['function transfer(address to, uint256 value) returns (bool)'])
+    const hash = await chain.client.writeContract({
+      ...{ address: DOLLAR, abi, functionName: 'transfer', args: [receiver, amount] },
+    })
+    await chain.client.waitForTransactionReceipt({ hash })
+    return hash
+  }
+  /** A read that is paid for. */
+  const pay = async (amount: bigint) => {
+    const payment = await claim(app, {
+      ...{ scope: 'data:read', method: 'x402/exact', chainId: SECOND_CHAIN, currency: lower(DOLLAR) },
+      ...{ identity: `x402:${randomHex(32)}`, amount, recipient: lower(payee.address) },
+      ...{ payer: lower(chain.client.account.address), txHash: await transfer(payee.address, amount) },
+    })
+    await settle(app, payment)
+    return payment
+  }
+  /** A read that somebody pays, of which a part is refunded; an hour ago. */
+  beforeAll(async () => {
+    for (const table of ['app.payout_transactions', 'app.payouts'] as const)
+      await app.deleteFrom(table).execute()
+    payee = await chain.payer()
+    const sender = chain.client.account.address
+    await chain.client.writeContract({
+      address: DOLLAR,
+      abi: parseAbi(['function mint(address to, uint256 value)']),
+      functionName: 'mint',
+      args: [sender, 10_000n],
+    })
+    paymentId = (await pay(300n)).id
+    to = lower(accountOf(7_999).address)
+    await queue(paymentId, 100n)
+    await untilPaid(open(local(), payee), paymentId)
+    await app
+      .updateTable('app.payments')
+      .set({ settled_at: new Date(Date.now() - 3_600_000) })
+      .execute()
+    await app
+      .updateTable('app.payouts')
+      .set({ paid_at: new Date(Date.now() - 3_600_000) })
+      .execute()
+  })
+
+  /** What is found after a change that is not kept. */
+  async function foundAfter(change: RawBuilder<unknown>, all: boolean) {
+    let found: Awaited<ReturnType<typeof check>> | null = null
+    const work = app.transaction().execute(async (own) => {
+      expect((await change.execute(own)).numAffectedRows).toBeGreaterThan(0n)
+      found = await check(all, own)
+      throw new RangeError('not kept')
+    })
+    await expect(work).rejects.toThrow('not kept')
+    return found
+  }
+  const changes = {
+    'amount of a payment': sql`UPDATE app.payments SET amount = amount + 1`,
+    'payer of a payment': sql`UPDATE app.payments SET payer = recipient`,
+    'receiver of a payment': sql`UPDATE app.payments SET recipient = payer`,
+    'currency of a payment': sql`UPDATE app.payments SET currency = payer`,
+    'transaction of a payment': sql`UPDATE app.payments SET tx_hash = sha256('1')`,
+    'amount of a refund': sql`UPDATE app.payouts SET amount = amount - 1`,
+    'receiver of a refund': sql`UPDATE app.payouts SET recipient = decode(repeat('07', 20), 'hex')`,
+    'transaction of a refund': sql`UPDATE app.payout_transactions SET tx_hash = sha256('3')`,
+  }
+
+  test('are compared from the block that was checked last', async () => {
+    expect(await check()).toMatchObject(whole)
+    const again = await check()
+    expect(again).toMatchObject(whole)
+    const first = await check(true)
+    expect(first).toMatchObject(whole)
+    expect(again.blocks).toBeNull()
+    await finalize()
+    expect((await check()).blocks?.from).toBe((first.blocks?.to ?? 0) + 1)
+  })
+
+  test.each(Object.entries(changes))('find another %s, before that block too', async (_, change) => {
+    for (const all of [true, false])
+      expect(await foundAfter(change, all)).toMatchObject({ differing: [{ id: expect.any(String) }] })
+  })
+
+  test('tell what no row names', async () => {
+    expect(await foundAfter(sql`DELETE FROM app.payments`, false)).toMatchObject({
+      differing: [{ id: 'chain 8453' }],
+    })
+    const forgotten = sql`WITH gone AS (DELETE FROM app.payout_transactions)
+      UPDATE app.payouts SET state = 'queued', attempt = 0, paid_at = NULL, block_number = NULL`
+    expect(await foundAfter(forgotten, true)).toMatchObject({
+      paidUnknown: [{ id: (await found(paymentId))?.id }],
+      left: { count: 1 },
+    })
+    await transfer(payee.address, 5n)
+    await finalize()
+    expect(await check()).toMatchObject({ ...whole, received: { count: 1, first: [{ amount: 5n }] } })
+  })
+
+  test('are not clean where nobody answers', async () => {
+    const away = { chainId: SECOND_CHAIN, nodes: [async () => Promise.reject(new Error('away'))] }
+    expect(await checkNodeChain(app, away)).toMatchObject({ unchecked: 'chain 8453: no node answers' })
+    const report = await checkBooks(app, { indexed: [], others: [] })
+    expect(report.unchecked).toEqual([expect.stringMatching(/^chain 8453: it is not indexed here/)])
+  })
 })

@@ -214,6 +214,7 @@ const statusSchema = s.named('Status', {
         'payment_reversed',
         'payment_differs',
         'books_differ',
+        'books_unchecked',
         'settlement_unknown',
         'channels_unsettled',
         'payouts_waiting',

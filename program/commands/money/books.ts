@@ -1,34 +1,43 @@
 /** `millrace books`: the operator's proof, and his accounts. */
 import { type BooksReport, checkBooks } from '#payments/books/checkBooks.ts'
+import type { NodeCheck, UnnamedTransfers } from '#payments/books/nodeChain.ts'
 import { daysWithMoney, readMoneyOf } from '#rows/books/moneyByDay.ts'
 import { appDatabase } from '#rows/database.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Config } from '../../config.ts'
+import { bookedChains } from '../../parts/payments/bookedChains.ts'
 import { withDatabases } from '../../stores.ts'
-import { auditedChains, auditLines } from './payments.ts'
+import { auditLines } from './payments.ts'
 
-/** False where a single unit is not accounted for. */
+/** What is not a difference, and not checked either. */
+const UNCHECKED_EXIT_CODE = 2
+
+/** The exit code: 1 where a single unit is not accounted for, 2 where a chain did not tell of all of it. */
 export async function printBooks(
   config: Config,
-  json: boolean,
+  { json, all }: { readonly json: boolean; readonly all: boolean },
   runtime: Runtime,
   log: Logger,
-): Promise<boolean> {
+): Promise<number> {
   const report = await withDatabases(config, runtime, log, async ({ postgres }) =>
-    checkBooks(appDatabase(postgres), await auditedChains(postgres)),
+    checkBooks(appDatabase(postgres), await bookedChains(config, postgres), all),
   )
   const text = json
     ? `${JSON.stringify(report, (_, value) => (typeof value === 'bigint' ? `${value}` : value))}\n`
     : linesOf(report).join('')
   process.stdout.write(text)
-  return report.isRight
+  if (!report.isRight) return 1
+  return report.unchecked.length > 0 ? UNCHECKED_EXIT_CODE : 0
 }
 
 const linesOf = (report: BooksReport): readonly string[] => [
   ...report.differences.map(
     ({ transactionId, account, currency, expected, ledger }) =>
       `${transactionId}  ${account}  ${ledger ?? 'nothing'} of ${currency}, but its rows say ${expected ?? 'nothing'}\n`,
+  ),
+  ...report.rows.map(
+    ({ table, id, expected, found }) => `${table} ${id}: ${found}, but other rows say ${expected}\n`,
   ),
   ...report.unbooked.map(
     ({ id, amount, currency, to }) => `${id}: ${amount} of ${currency} left to ${to}, and no books have it\n`,
@@ -42,9 +51,29 @@ const linesOf = (report: BooksReport): readonly string[] => [
     `${account} sent ${amount} of ${currency} in ${count} transfers that no row names\n`,
     ...first.map(({ txHash, to, amount: one }) => `  ${txHash}  ${one} to ${to}\n`),
   ]),
+  ...report.elsewhere.flatMap(elsewhereLines),
   report.open === 0 ? '' : `${report.open} of what was sent is in no final block of an indexed chain\n`,
-  ...auditLines({ ...report.payments, isRight: report.isRight }),
+  ...auditLines({ ...report.payments, isRight: report.isRight }, report.unchecked),
 ]
+
+function elsewhereLines({ chainId, blocks, received, left, open }: NodeCheck): readonly string[] {
+  const tell = (what: string, { count, first }: UnnamedTransfers) =>
+    count === 0
+      ? []
+      : [
+          `${count} transfers ${what} on chain ${chainId} that no row names\n`,
+          ...first.map(
+            ({ txHash, from, to, amount, token }) =>
+              `  ${txHash}  ${amount} of ${token} from ${from} to ${to}\n`,
+          ),
+        ]
+  return [
+    blocks ? `chain ${chainId}: blocks ${blocks.from} to ${blocks.to} were asked of its nodes\n` : '',
+    ...tell('came in', received),
+    ...tell('left', left),
+    open === 0 ? '' : `${open} of what moved on chain ${chainId} is in no final block yet\n`,
+  ]
+}
 
 /** CSV, a line for each day, kind, service, payer and currency. */
 export async function exportBooks(config: Config, runtime: Runtime, log: Logger): Promise<void> {

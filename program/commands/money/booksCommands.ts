@@ -9,12 +9,20 @@ export const booksCommand = (command: CommandMaker) =>
       check: defineCommand({
         meta: {
           name: 'check',
-          description: 'Compare ledger, rows and chain; exit code 1 on any difference.',
+          description:
+            'Compare ledger, rows and chains; exit code 1 on any difference, 2 where a chain does not tell.',
         },
-        args: { json: { type: 'boolean', description: 'The report as JSON.' } },
+        args: {
+          json: { type: 'boolean', description: 'The report as JSON.' },
+          all: {
+            type: 'boolean',
+            description: 'Ask the nodes of chains that are not indexed here for every block again.',
+          },
+        },
         run: command(async ({ config, runtime, log }, args) => {
           const { printBooks } = await import('./books.ts')
-          if (!(await printBooks(config, args['json'] === true, runtime, log))) process.exitCode = 1
+          const asked = { json: args['json'] === true, all: args['all'] === true }
+          process.exitCode = await printBooks(config, asked, runtime, log)
         }),
       }),
       export: defineCommand({

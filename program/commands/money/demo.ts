@@ -12,15 +12,15 @@ import { tempo } from 'viem/chains'
 import { Abis } from 'viem/tempo'
 import { failure, SettingError } from '#errors.ts'
 import { fundAccount, genesisTokens } from '#local/devchain/fundAccount.ts'
-import { checkBooks } from '#payments/books/checkBooks.ts'
+import { checkBooks, countDifferences } from '#payments/books/checkBooks.ts'
 import { isRecord } from '#primitives.ts'
 import { appDatabase } from '#rows/database.ts'
 import type { Clock, Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Config } from '../../config.ts'
+import { bookedChains } from '../../parts/payments/bookedChains.ts'
 import { withDatabases } from '../../stores.ts'
 import { findDevChain, type RunningDevChain } from '../operator/devchain.ts'
-import { auditedChains } from './payments.ts'
 
 /** An answer that is not what the walk needs. */
 class DemoFailedError extends failure('DemoFailedError', 'demo_failed', 'stop') {}
@@ -194,13 +194,13 @@ async function tellBooks(
   log: Logger,
   write: Walk['write'],
 ): Promise<boolean> {
-  const { isRight, differences } = await withDatabases(config, runtime, log, async ({ postgres }) =>
-    checkBooks(appDatabase(postgres), await auditedChains(postgres)),
+  const { isRight, ...found } = await withDatabases(config, runtime, log, async ({ postgres }) =>
+    checkBooks(appDatabase(postgres), await bookedChains(config, postgres)),
   )
   write(
     isRight
       ? 'The books are right to the unit: millrace books check.'
-      : `The books are not right (${differences.length} entries differ): see millrace books check.`,
+      : `The books are not right (${countDifferences(found)} differences): see millrace books check.`,
   )
   return isRight
 }

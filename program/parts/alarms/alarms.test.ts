@@ -25,7 +25,16 @@ const well: Watched = {
   nodes: { finalityHeld: null },
   relay: { problem: null },
   webhooks: [{ stream: 'blocks', problem: null }],
-  payments: { reversed: 0, differing: 0, unknown: 0, waiting: 0, large: 0, stopped: 0, books: 0 },
+  payments: {
+    reversed: 0,
+    differing: 0,
+    unknown: 0,
+    waiting: 0,
+    large: 0,
+    stopped: 0,
+    books: 0,
+    unchecked: 0,
+  },
   channels: null,
 }
 
@@ -77,6 +86,7 @@ test.each<[AlarmCode, keyof NonNullable<Watched['payments']>]>([
   ['payouts_large', 'large'],
   ['payments_stopped', 'stopped'],
   ['books_differ', 'books'],
+  ['books_unchecked', 'unchecked'],
 ])('%s is raised by what of payments is %s', (code, found) => {
   const payments = {
     reversed: 0,
@@ -86,12 +96,13 @@ test.each<[AlarmCode, keyof NonNullable<Watched['payments']>]>([
     large: 0,
     stopped: 0,
     books: 0,
+    unchecked: 0,
     [found]: 3,
   }
   const alarm = {
     chainId: 4217,
     code,
-    problem: expect.stringMatching(/^3 (payments|refunds|entries|of payouts)/),
+    problem: expect.stringMatching(/^3 (payments|refunds|entries|of payouts|chains)/),
   }
   expect(alarmsOf({ ...well, payments })).toEqual([alarm])
   expect(alarmsOf({ ...well, payments: null })).toEqual([])

@@ -27,6 +27,9 @@ const PROJECTION_MS = 120_000
 /** A piece that failed is tried again each second, and smaller each time: down to one block by then. */
 const WEBHOOKS_MS = 60_000
 
+/** A node that does not answer the books at one look, an hour apart, does at the next. */
+const UNCHECKED_MS = 2 * 3_600_000
+
 const lanesOf = ({ headStatus, historyStatus }: Watched) => [headStatus, historyStatus]
 
 export const conditions = [
@@ -147,7 +150,16 @@ export const conditions = [
     code: 'books_differ',
     passesMs: 0,
     find: ({ payments }) =>
-      counted(payments?.books, 'entries of the ledger are not what their rows say: `millrace books check`'),
+      counted(payments?.books, 'entries, rows or transfers of money differ: `millrace books check`'),
+  }),
+  defineCondition({
+    code: 'books_unchecked',
+    passesMs: UNCHECKED_MS,
+    find: ({ payments }) =>
+      counted(
+        payments?.unchecked,
+        'chains did not tell what the books are compared with: `millrace books check`',
+      ),
   }),
   defineCondition({
     code: 'settlement_unknown',

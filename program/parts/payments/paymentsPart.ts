@@ -25,6 +25,7 @@ import type { Config } from '../../config.ts'
 import type { Program } from '../../program.ts'
 import { devKey } from '../devKey.ts'
 import type { Base, Part } from '../part.ts'
+import { bookedChains } from './bookedChains.ts'
 import { openPayouts, payoutAccountOf } from './openPayouts.ts'
 import { openSponsor } from './openSponsor.ts'
 import { openX402, type X402Means, type X402Parts } from './x402.ts'
@@ -41,8 +42,10 @@ export interface PaymentsPart extends Part {
 }
 
 export interface PaymentFindings extends Findings {
-  /** Entries of the ledger that differ from their rows, on whatever chain. */
+  /** Entries, rows and transfers that differ, on whatever chain. */
   readonly books: number
+  /** Chains that the books could not be compared with. */
+  readonly unchecked: number
 }
 
 /** A service that asks no more than a name of its payers has this one. */
@@ -114,12 +117,14 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   })
   const sold = mode === 'guarded' ? 'reads beyond the quota and jobs' : 'jobs'
   const selling = `${sold} are sold on chain ${chainId} to ${recipient}`
-  const books = new BooksWatch({ app, clock, log })
+  const { postgres } = program.engines
+  const books = new BooksWatch({ app, chains: () => bookedChains(config, postgres), clock, log })
   const running = [payments, uncollected, prover, books, payouts, sponsored, ...checks]
   return {
     payments,
     proofs,
-    findingsOf: (id) => (id === chainId ? { ...prover.findings, books: books.differing } : null),
+    findingsOf: (id) =>
+      id === chainId ? { ...prover.findings, books: books.differing, unchecked: books.unchecked } : null,
     services: {},
     channelProblemOf: (id) => (id === chainId ? (sponsored?.watch.problem ?? null) : null),
     get notes() {

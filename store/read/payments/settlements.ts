@@ -64,6 +64,19 @@ export async function readFinal(
   return found
 }
 
+/** The newest final block that is held; null where none is. */
+export async function readFinalBlock(
+  client: Queryable,
+  schema: string,
+): Promise<{ readonly number: number; readonly seconds: number } | null> {
+  const { rows } = await client.query<{ num: number; seconds: number }>(
+    `SELECT num, floor(extract(epoch FROM timestamp))::bigint AS seconds FROM ${relationOf(schema, 'blocks')} WHERE num = $1`,
+    [(await readLane(client, schema))?.finalized ?? -1],
+  )
+  const [row] = rows
+  return row ? { number: row.num, seconds: Number(row.seconds) } : null
+}
+
 /** A place in the order of transfers. */
 export interface TransferPlace {
   readonly block: number
