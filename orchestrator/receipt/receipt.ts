@@ -58,7 +58,8 @@ const settlementPart = s.named('ReceiptSettlement', {
   recipient: s.address,
   transactionHash: s.nullable(s.hash),
   finality: s.oneOf(['pending', 'confirmed', 'differs', 'reversed'] as const, {
-    description: 'What a final block of our index says of it.',
+    description:
+      'What a final block says of it: of our index, or of the nodes of a chain that is not indexed here.',
   }),
 })
 

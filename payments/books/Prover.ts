@@ -1,7 +1,7 @@
 /**
- * Settlements are compared with the transfers that the indexer itself proved, once their blocks are
- * final. One that the chain took back is taken back in the books; one that was held to have failed
- * and has settled is owed to its payer.
+ * Settlements are compared with the transfers that the indexer itself proved, or that the nodes of a
+ * chain tell that is not indexed here, once their blocks are final. One that the chain took back is
+ * taken back in the books; one that was held to have failed and has settled is owed to its payer.
  */
 import type { Ask } from '#money/node.ts'
 import { lookFor } from '#money/settled.ts'
@@ -14,6 +14,7 @@ import {
   keepProof,
   listFailed,
   listUnproved,
+  renameTransaction,
   type Settled,
 } from '#rows/payments/proofs.ts'
 import { repeat, warning } from '#runtime/repeat.ts'
@@ -22,12 +23,16 @@ import type { Queryable } from '#store/ledger/lane.ts'
 import { type FinalTransaction, readFinal } from '#store/read/payments/settlements.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Outcome } from '../methods/PaymentMethod.ts'
+import { readFinalOnNodes } from './finalOnNodes.ts'
 import { verdictOn } from './verdictOn.ts'
 
 export interface ProverOptions {
   readonly app: AppDatabase
-  /** The chain, as it is indexed here. */
-  readonly chain: { readonly chainId: number; readonly schema: string; readonly reads: Queryable }
+  readonly chain: {
+    readonly chainId: number
+    /** Null where the chain is not indexed here: its nodes are asked. */
+    readonly index: { readonly schema: string; readonly reads: Queryable } | null
+  }
   readonly nodes: readonly Ask[]
   /** What its method says of a payment. */
   readonly outcome: (payment: Payment) => Promise<Outcome>
@@ -38,6 +43,8 @@ export interface ProverOptions {
 }
 
 const LOOK_MS = 5_000
+/** Nodes are asked about each payment: less often. */
+const NODES_LOOK_MS = 30_000
 const LOOKED_MAX = 200
 /** A block is indexed and final within that, as a rule: nodes are asked only then. */
 const MISSING_MS = 60_000
@@ -62,11 +69,12 @@ export class Prover {
 
   /** Until aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#options
-    const failed = warning(log, LOOK_MS, 'settlements could not be compared')
+    const { chain, clock, log } = this.#options
+    const lookMs = chain.index ? LOOK_MS : NODES_LOOK_MS
+    const failed = warning(log, lookMs, 'settlements could not be compared')
     await repeat({ clock, signal, failed }, async () => {
       await this.look()
-      return LOOK_MS
+      return lookMs
     })
   }
 
@@ -91,9 +99,11 @@ export class Prover {
   }
 
   #read(payments: readonly Settled[]): Promise<ReadonlyMap<string, FinalTransaction>> {
-    const { chain } = this.#options
+    const { chain, nodes } = this.#options
     const hashes = payments.map(({ txHash }) => txHash)
-    return hashes.length === 0 ? Promise.resolve(new Map()) : readFinal(chain.reads, chain.schema, hashes)
+    if (hashes.length === 0) return Promise.resolve(new Map())
+    const { index } = chain
+    return index ? readFinal(index.reads, index.schema, hashes) : readFinalOnNodes(nodes, payments)
   }
 
   async #prove(payment: Settled, transaction: FinalTransaction | undefined): Promise<void> {
@@ -113,10 +123,21 @@ export class Prover {
     )
     for (const payment of old.slice(0, ASKED_MAX)) {
       const { kind } = await lookFor(nodes, payment)
-      if (kind !== 'absent' || !(await reversePayment(app, payment))) continue
+      if (kind !== 'absent' || (await this.#isElsewhere(payment))) continue
+      if (!(await reversePayment(app, payment))) continue
       const { id, payer, amount, txHash } = payment
       log.error({ payment: id, payer, amount: `${amount}`, txHash }, 'THE CHAIN TOOK A PAYMENT BACK')
     }
+  }
+
+  /** An authorization may be brought to the chain again by another transaction. */
+  async #isElsewhere(payment: Settled): Promise<boolean> {
+    const { app, chain, outcome } = this.#options
+    if (chain.index) return false
+    const found = await outcome(payment)
+    if (found.kind === 'settled' && found.txHash !== null)
+      await renameTransaction(app, payment.id, found.txHash)
+    return found.kind !== 'failed'
   }
 
   async #settleLate(payment: Settled, transaction: FinalTransaction | undefined): Promise<void> {

@@ -104,6 +104,17 @@ export async function keepProof(
     .execute()
 }
 
+/** The chain took the transaction back, and has the payment by another one. */
+export async function renameTransaction(app: AppDatabase, id: string, txHash: string): Promise<void> {
+  await app
+    .updateTable('app.payments')
+    .set({ tx_hash: toBytes(txHash) })
+    .where('id', '=', id)
+    .where('state', '=', 'settled')
+    .where('proof', 'is', null)
+    .execute()
+}
+
 /**
  * Takes the entries of a payment back within the caller's transaction; a refund that was not signed is
  * not sent. False where that was done before, or where it did not settle.

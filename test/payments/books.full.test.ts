@@ -53,7 +53,7 @@ const audit = () => auditBooks(app, [reads()])
 /** Looks as if so much time had passed. */
 const proverLater = (ms = 0) =>
   new Prover({
-    ...{ app, chain: reads(), nodes: [chain.node], log: silentLogger },
+    ...{ app, chain: { chainId, index: reads() }, nodes: [chain.node], log: silentLogger },
     outcome: (payment) => shop.payments.outcome(payment),
     budgets: () => new Map(),
     clock: { ...clock, now: () => clock.now() + ms },

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { askOf } from '#money/node.ts'
 import { checkBooks } from '#payments/books/checkBooks.ts'
 import { checkNodeChain } from '#payments/books/nodeChain.ts'
+import { Prover } from '#payments/books/Prover.ts'
 import type { Facilitator } from '#payments/methods/x402/Facilitator.ts'
 import { pendingPayouts } from '#payments/methods/x402/pendingSettlements.ts'
 import { TokenChain } from '#payments/methods/x402/TokenChain.ts'
@@ -24,7 +25,7 @@ import { claim, randomHex, settle } from '../orchestrator/jobs/support/boughtJob
 import { openAppStore } from '../support/appStore.ts'
 import { DOLLAR, lower, SECOND_CHAIN, type SecondChain, startSecondChain } from './support/secondChain.ts'
 import { accountOf } from './support/shop.ts'
-import { localFacilitator } from './support/x402Method.ts'
+import { localFacilitator, x402Method } from './support/x402Method.ts'
 
 const { app } = await openAppStore()
 const AMOUNT = 500n
@@ -295,6 +296,27 @@ describe('books of a chain that is not indexed', () => {
     await transfer(payee.address, 5n)
     await finalize()
     expect(await check()).toMatchObject({ ...whole, received: { count: 1, first: [{ amount: 5n }] } })
+  })
+
+  test('lose a payment that the chain takes back, and keep one that is final', async () => {
+    const recipient = lower(payee.address)
+    const method = await x402Method({ app, rpcUrl: chain.rpcUrl, facilitator: local(), recipient })
+    const prover = new Prover({
+      ...{ app, chain: { chainId: SECOND_CHAIN, index: null }, nodes: [node()], log: silentLogger },
+      ...{ outcome: (payment) => method.outcome(payment), budgets: () => new Map() },
+      clock: { ...clock, now: () => clock.now() + 3_600_000 },
+    })
+    const snapshot = await chain.rpc.call('evm_snapshot')
+    const lost = await pay(40n)
+    await chain.rpc.call('evm_revert', snapshot)
+    await finalize()
+    await prover.look()
+    const proofs = await app.selectFrom('app.payments').select(['id', 'proof']).orderBy('amount').execute()
+    expect(proofs).toEqual([
+      { id: lost.id, proof: 'reversed' },
+      { id: paymentId, proof: 'confirmed' },
+    ])
+    expect(await findUnbalanced(app)).toEqual([])
   })
 
   test('are not clean where nobody answers', async () => {

@@ -111,15 +111,15 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const payouts = openPayouts(base, sending, [route, ...(x402 ? [x402.route] : [])])
   const uncollected = new Uncollected({ app, scopes: Object.keys(prices), clock, log })
   const checks = checked.map((one) => ({ run: (signal: AbortSignal) => recheck(one, clock, signal) }))
-  const prover = openProver(base, chainId, {
-    outcome: (payment) => payments.outcome(payment),
-    ...{ nodes, budgets: payouts.budgets },
-  })
+  const told = { outcome: payments.outcome.bind(payments), budgets: payouts.budgets }
+  const prover = openProver(base, chainId, { ...told, nodes })
+  const elsewhere =
+    x402 && x402.chainId !== chainId ? openProver(base, x402.chainId, { ...told, nodes: x402.nodes }) : null
   const sold = mode === 'guarded' ? 'reads beyond the quota and jobs' : 'jobs'
   const selling = `${sold} are sold on chain ${chainId} to ${recipient}`
   const { postgres } = program.engines
   const books = new BooksWatch({ app, chains: () => bookedChains(config, postgres), clock, log })
-  const running = [payments, uncollected, prover, books, payouts, sponsored, ...checks]
+  const running = [payments, uncollected, prover, elsewhere, books, payouts, sponsored, ...checks]
   return {
     payments,
     proofs,
@@ -130,8 +130,8 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
     get notes() {
       const problems = checked.flatMap((one) => one.problems)
       const ofSessions = sponsored?.channelOffers.problems ?? [UNSPONSORED]
-      const elsewhere = x402?.notes ?? (settings.x402 ? [NOT_ELSEWHERE] : [])
-      return [selling, ...elsewhere, ...payouts.notes, ...problems, ...ofSessions]
+      const notes = x402?.notes ?? (settings.x402 ? [NOT_ELSEWHERE] : [])
+      return [selling, ...notes, ...payouts.notes, ...problems, ...ofSessions]
     },
     run: ({ answered }) => Promise.all(running.map((part) => part?.run(answered))),
   }
@@ -147,11 +147,10 @@ function openProver(
   told: Pick<ProverOptions, 'nodes' | 'outcome' | 'budgets'>,
 ): Prover {
   const indexed = chains.get(chainId)
-  if (!indexed) throw new TypeError(`chain ${chainId} is not served`)
+  const index = indexed ? { schema: indexed.state.schema, reads: indexed.postgres.reads } : null
   return new Prover({
     app: appDatabase(program.engines.postgres),
-    chain: { chainId, schema: indexed.state.schema, reads: indexed.postgres.reads },
-    ...{ ...told, clock: runtime.clock, log },
+    ...{ ...told, chain: { chainId, index }, clock: runtime.clock, log },
   })
 }
 

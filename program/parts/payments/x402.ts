@@ -5,7 +5,7 @@ import { http, type PrivateKeyAccount, parseUnits } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import type { FeePayer, X402Settings } from '#api/access/paymentSettings.ts'
 import type { Egress } from '#egress/egress.ts'
-import { askOf } from '#money/node.ts'
+import { type Ask, askOf } from '#money/node.ts'
 import type { Facilitator } from '#payments/methods/x402/Facilitator.ts'
 import { type FeeBudget, LocalFacilitator } from '#payments/methods/x402/LocalFacilitator.ts'
 import { pendingPayouts, pendingSettlements } from '#payments/methods/x402/pendingSettlements.ts'
@@ -21,6 +21,8 @@ import { readKeyFile } from '../../settings/keyFile.ts'
 import type { PayoutRoute } from './openPayouts.ts'
 
 export interface X402Parts {
+  readonly chainId: number
+  readonly nodes: readonly Ask[]
   readonly method: X402Exact
   readonly offer: X402Offer
   /** How what is owed there is sent. */
@@ -44,6 +46,7 @@ export function openX402(settings: X402Settings, means: X402Means): X402Parts {
   const { chainId, rpcUrl, asset, recipient } = settings
   // What was sent may have arrived: it is not sent again.
   const transport = http(rpcUrl, { retryCount: 0 })
+  const nodes = [askOf(transport)]
   const chain = new TokenChain({ chainId, asset, transport })
   const pending = pendingSettlements(means.app)
   const facilitator = facilitatorOf(settings, transport, means, pending)
@@ -56,14 +59,14 @@ export function openX402(settings: X402Settings, means: X402Means): X402Parts {
   const sender = new AuthorizationPayouts({
     ...{ chainId, asset, chain, token: offer.token, account: means.account, clock: means.clock },
     ...{ pending: pendingOut, facilitator: facilitatorOf(settings, transport, means, pendingOut) },
-    nodes: [askOf(transport)],
+    nodes,
   })
   const notes = [`x402 payments for them go to ${recipient} on chain ${chainId}`]
   const tokens = () => {
     const token = offer.token()
     return token ? [{ address: asset, decimals: token.decimals }] : []
   }
-  return { method, offer, route: { sender, ask: askOf(transport), tokens }, notes }
+  return { chainId, nodes, method, offer, route: { sender, ask: askOf(transport), tokens }, notes }
 }
 
 function facilitatorOf(

@@ -102,7 +102,7 @@ describe('a receipt', () => {
     await chain.catchUp()
     const prover = new Prover({
       ...{ app: shop.catalog.app, nodes: [chain.node], clock, log: silentLogger },
-      chain: { chainId, schema: chain.store.schema, reads: chain.store.postgres.reads },
+      chain: { chainId, index: { schema: chain.store.schema, reads: chain.store.postgres.reads } },
       outcome: (payment) => shop.payments.outcome(payment),
       budgets: () => new Map(),
     })

@@ -51,7 +51,7 @@ test('a job whose payment a reorganization took is cancelled, unspent, and its r
   await chain.passTime()
   await chain.catchUp()
   const prover = new Prover({
-    ...{ app, chain: place, nodes: [chain.node], log: silentLogger },
+    ...{ app, chain: { chainId, index: place }, nodes: [chain.node], log: silentLogger },
     outcome: (payment) => shop.payments.outcome(payment),
     budgets: () => new Map(),
     // Nodes are asked a minute later: the index may have been late.
