@@ -7,11 +7,13 @@ import type { EgressMethod } from '#egress/egress.ts'
 export interface Buyer {
   /**
    * Calls the endpoint, and pays where it asks for money. Repeated with the same identity, in
-   * whatever process, it goes on with the same spend: nothing is paid twice. What the signal aborts
-   * is `unknown` where something may have been sent.
+   * whatever process, it goes on with the same spend: nothing is paid twice. The signal ends what is
+   * not paid for yet: once a credential has left, the answer is waited for and kept.
    * @throws only the signal's reason, and what the database throws; then the spend's state says more
    */
   buy(purchase: Purchase, signal: AbortSignal): Promise<Purchased>
+  /** Calls of this process whose credential has left, and which have no answer yet. */
+  paidCalls(): number
 }
 
 /** What a purchase is known by: another attempt of the same node is another spend. */
@@ -45,6 +47,8 @@ export interface Purchase extends PurchaseId {
   readonly bytesMax: number
   /** Milliseconds since the epoch: nothing is begun after it. */
   readonly deadlineMs: number
+  /** False once the process ends: whoever comes next pays. Default: true. */
+  readonly mayPay?: () => boolean
 }
 
 /** What left the wallet for good. */

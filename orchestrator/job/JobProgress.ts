@@ -124,6 +124,11 @@ export class JobProgress {
     return { ...decision, step: this.#collected(next) }
   }
 
+  /** What is known by now, while more is waited for. */
+  soFar(): JobStep | null {
+    return this.#collected({ kind: 'hold' })
+  }
+
   /** What is known by now, for another process to go on with at once. */
   putDown(): JobStep | null {
     return this.#collected({ kind: 'park', inMs: 0 })

@@ -3,10 +3,10 @@
  * under way beside the others; no connection is held while it waits.
  */
 import type PQueue from 'p-queue'
-import type { Egress } from '#egress/egress.ts'
+import { type Egress, egressBudgets } from '#egress/egress.ts'
 import { EgressFailedError, EgressRefusedError } from '#egress/errors.ts'
 import { messageOf } from '#errors.ts'
-import { type HeldJob, type HeldJobs, JobTakenError } from '#rows/jobs/heldJobs.ts'
+import { type HeldJob, type HeldJobs, type JobStep, JobTakenError } from '#rows/jobs/heldJobs.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Buyer } from '#wallet/buyer.ts'
@@ -22,8 +22,12 @@ import { ANSWER_BYTES_MAX } from './output.ts'
 
 /** A job that waits for longer is put down, for whichever process is free then. */
 const PARK_MS = 5_000
-/** What is under way when the program ends has this long to answer. */
+/** What is under way and not paid for when the program ends has this long to answer. */
 const LAST_MS = 5_000
+/** To find a payment on its chain, and to write down what it brought. */
+const KEEP_MS = 10_000
+/** What is paid for is waited for as long as its call may last. */
+export const PAID_MS_MAX = egressBudgets.purchase.timeoutMs + KEEP_MS
 /** What failed for a reason of ours is tried again after this long. */
 const TROUBLED_MS = 1_000
 
@@ -88,6 +92,11 @@ export class JobRun {
     }
   }
 
+  /** Until what is paid for has its answer, which is kept for the job's next holder. */
+  rest(): Promise<void> {
+    return this.#restFor(PAID_MS_MAX)
+  }
+
   #stop(reason: unknown): void {
     this.#stopped.abort(reason)
     this.#wake()
@@ -123,18 +132,32 @@ export class JobRun {
     await this.#putDown(progress)
   }
 
-  /** The job goes to another process at once, with what came meanwhile. */
+  /** The job goes to another process, with what came meanwhile, once nothing that is paid for is open. */
   async #putDown(progress: JobProgress): Promise<void> {
-    const { jobs, runtime } = this.#options
     if (this.#stopped.signal.reason instanceof JobTakenError) return
+    await this.#restFor(LAST_MS)
+    for (const each of this.#busy.values()) each.abort()
+    if (this.#acts.size > 0) {
+      await this.#write(progress, (taken) => taken.soFar())
+      await this.#restFor(PAID_MS_MAX)
+    }
+    await this.#write(progress, (taken) => taken.putDown())
+  }
+
+  async #write(progress: JobProgress, stepOf: (taken: JobProgress) => JobStep | null): Promise<void> {
+    const nowMs = this.#options.runtime.clock.now()
+    for (const arrival of this.#arrivals.splice(0)) progress.take(arrival, nowMs)
+    const step = stepOf(progress)
+    if (step) await this.#options.jobs.write(this.held, step)
+  }
+
+  /** Until nothing is under way, and for so long at most. */
+  async #restFor(ms: number): Promise<void> {
+    if (this.#acts.size === 0) return
     const done = new AbortController()
-    const late = runtime.clock.sleep(LAST_MS, done.signal).catch(() => {})
+    const late = this.#options.runtime.clock.sleep(ms, done.signal).catch(() => {})
     await Promise.race([Promise.all(this.#acts), late])
     done.abort()
-    const nowMs = runtime.clock.now()
-    for (const arrival of this.#arrivals.splice(0)) progress.take(arrival, nowMs)
-    const step = progress.putDown()
-    if (step) await jobs.write(this.held, step)
   }
 
   /** A call that was under way when its process ended is repeated as the same purchase. */
@@ -153,7 +176,11 @@ export class JobRun {
     const { calls, log } = this.#options
     const { signal } = end
     const acted = calls
-      .add(() => act(nodeId, progress, signal), { signal })
+      .add(() => {
+        // Not the queue's to end: once it is begun, the call alone says when it may be.
+        signal.throwIfAborted()
+        return act(nodeId, progress, signal)
+      })
       .catch((error: unknown): Arrival => {
         if (!signal.aborted) log.warn({ problem: messageOf(error) }, 'a call of a job is tried again')
         return { nodeId, kind: 'troubled', afterMs: TROUBLED_MS }
@@ -189,6 +216,7 @@ export class JobRun {
         recipientPolicy: found.service.recipientPolicy,
         bytesMax: ANSWER_BYTES_MAX,
         deadlineMs: deadlineMs ?? Number.MAX_SAFE_INTEGER,
+        mayPay: () => !this.#stopped.signal.aborted,
       },
       signal,
     )

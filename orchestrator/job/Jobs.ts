@@ -13,7 +13,7 @@ import type { CommitBell } from '#store/ledger/commits.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Buyer } from '#wallet/buyer.ts'
 import { Endpoints } from './Endpoints.ts'
-import { JobRun, type JobRunOptions } from './JobRun.ts'
+import { JobRun, type JobRunOptions, PAID_MS_MAX } from './JobRun.ts'
 
 /** Another process takes a job over at most so long after a kill. */
 const HOLD_MS = 15_000
@@ -65,16 +65,34 @@ export class Jobs {
     }
   }
 
-  /** Until aborted: what is under way then is left to whichever process comes next. */
+  /**
+   * Until aborted, and then until what is paid for has its answer: the rest is left to whichever
+   * process comes next. Jobs are held until they are put down.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const { runtime, log } = this.#options
     const { clock } = runtime
     const failed = warning(log, RETRY_MS, 'jobs wait')
-    await Promise.all([
-      repeat({ clock, signal, failed }, () => this.#take(signal)),
-      repeat({ clock, signal, firstMs: HEARTBEAT_MS }, () => this.#keep()),
-    ])
-    await Promise.all(this.#ended)
+    const over = new AbortController()
+    const kept = repeat({ clock, signal: over.signal, firstMs: HEARTBEAT_MS }, () => this.#keep())
+    try {
+      await repeat({ clock, signal, failed }, () => this.#take(signal))
+      this.#tellWaiting()
+      await Promise.all(this.#ended)
+    } finally {
+      over.abort()
+      await kept
+    }
+  }
+
+  #tellWaiting(): void {
+    const { buyer, log } = this.#options
+    const paidCalls = buyer.paidCalls()
+    if (paidCalls > 0)
+      log.warn(
+        { paidCalls, atMostMs: PAID_MS_MAX },
+        'the end waits for answers to calls that are paid for; a second signal ends at once',
+      )
   }
 
   async #take(signal: AbortSignal): Promise<number> {
@@ -99,11 +117,12 @@ export class Jobs {
         this.#options.log.warn({ problem: messageOf(error) }, 'a job waits for its next holder')
       })
       .then(() => {
-        this.#ended.delete(ended)
         const wasFull = this.#runs.size >= HELD_MAX
         if (this.#runs.get(held.jobId) === run) this.#runs.delete(held.jobId)
         if (wasFull) this.#options.due.ring()
+        return run.rest()
       })
+      .then(() => void this.#ended.delete(ended))
     this.#ended.add(ended)
   }
 

@@ -12,11 +12,21 @@ import { createClient, http } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { tempo } from 'viem/chains'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { DEV_CHAIN_ID, devChainFiles } from '#local/devchain/devChainRecord.ts'
+import { readConnection } from '#local/engines/connection.ts'
 import { completePlan } from '#orchestrator/plan/plan.ts'
 import { itemsOf, membersOf } from '#primitives.ts'
+import { openPostgres } from '#store/postgres.ts'
+import { silentLogger } from '#telemetry.ts'
 import { demoPlan } from '../orchestrator/jobs/support/demoPlan.ts'
 import { agents } from '../orchestrator/support/mcpClients.ts'
-import { blockIndexed, freshDataDir, type RunningMillrace, startMillrace } from './support/millrace.ts'
+import {
+  blockIndexed,
+  freshDataDir,
+  type RunningMillrace,
+  readPid,
+  startMillrace,
+} from './support/millrace.ts'
 
 const dataDir = freshDataDir()
 const main = join(import.meta.dirname, '../../main.ts')
@@ -190,6 +200,45 @@ test('the demo walks the same way, and is rewarded', async () => {
     /report: waiting[\s\S]*the job: succeeded[\s\S]*a reward of \S+ USDC is queued\n\s+paid by 0x/,
   )
   expect(told).toContain('The books are right to the unit')
+})
+
+/** Waits until a call of a job is paid for and not answered, and holds the chain up, so that it stays so. */
+async function holdPaidCall() {
+  const url = readConnection(dataDir.path)?.databaseUrl ?? ''
+  const postgres = openPostgres({ url, applicationName: 'test', log: silentLogger })
+  const open = `SELECT 1 FROM app.spends WHERE state = 'sending' AND sent_at IS NOT NULL
+    AND NOT EXISTS (SELECT FROM app.spend_answers WHERE spend_id = id)`
+  const chain = readPid(devChainFiles(dataDir.path, DEV_CHAIN_ID).record)
+  while ((await postgres.pool.query(open)).rowCount === 0);
+  process.kill(chain, 'SIGSTOP')
+  await postgres.close()
+  return () => process.kill(chain, 'SIGCONT')
+}
+
+test('a stop waits for the calls that are paid for, and the next start goes on from their answers', async () => {
+  const { pay } = await stranger()
+  const nodes = Array.from({ length: 12 }, (_, at) => ({
+    ...{ id: `say${at}`, serviceId: 'demo-moody', method: 'POST', path: '/echo' },
+    input: { message: at },
+  }))
+  const made = await post('/v1/jobs', { idempotencyKey: randomUUID(), plan: { nodes } }, pay)
+  const goOn = await holdPaidCall()
+  const stopped = program
+  const ended = stopped.stop()
+  const isWaiting = async () => {
+    while (!/the end waits for answers to calls/.test(stopped.stderr()))
+      await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  await Promise.race([isWaiting(), ended])
+  goOn()
+  expect((await ended).code).toBe(0)
+
+  program = await startMillrace({ DATA_DIR: dataDir.path, COST_MULTIPLIER: '1.5' })
+  const path = `/v1/jobs/${made.body.jobId}?include=runs`
+  await expect.poll(async () => (await read(path)).status).toBe(200)
+  const { body: job } = await read(path)
+  expect(job).toMatchObject({ status: 'succeeded', ok: true })
+  expect(job.runs.map(({ attempts }: { attempts: unknown[] }) => attempts.length)).toEqual(Array(12).fill(1))
 })
 
 test('the books of all of it follow from rows and chain, and income and cost come as CSV', async () => {

@@ -139,6 +139,31 @@ test('two processes that go on with one purchase pay once', async () => {
   expect(await earned()).toBe(10_000n)
 })
 
+test('what ends waits for the answer to what it paid for, keeps it, and pays for nothing more', async () => {
+  const end = new AbortController()
+  const seen: number[] = []
+  seller.sell('/', {}, async (response, take) => {
+    end.abort()
+    seen.push(wallet.spender.paidCalls())
+    response.writeHead((await take()) ? 200 : 402).end('late')
+  })
+  const purchase = purchaseOf(`${seller.origin}/`)
+  const bought = await wallet.spender.buy(purchase, end.signal)
+  expect(bought).toMatchObject({ kind: 'answered', status: 200, paid: { amount: 10_000n } })
+  expect(await findSpend(app, purchase)).toMatchObject({ hasAnswer: true })
+  expect([...seen, wallet.spender.paidCalls()]).toEqual([1, 0])
+  // The process ends between the price and the payment, or while it signs.
+  for (const last of [0, 1]) {
+    let asked = 0
+    const late = purchaseOf(`${seller.origin}/`, { mayPay: () => asked++ < last })
+    expect(await wallet.spender.buy(late, signal)).toMatchObject({ kind: 'unknown' })
+    expect((await findSpend(app, late))?.state).toBe(last === 0 ? undefined : 'void')
+    const next = wallet.spender.buy({ ...late, mayPay: () => true }, signal)
+    expect(await next).toMatchObject({ kind: 'answered', status: 200 })
+  }
+  expect(await earned()).toBe(30_000n)
+})
+
 test('a pause stops what is new, and what is open is finished', async () => {
   seller.sell('/', {}, async (response, take, times) => {
     const isTaken = await take()

@@ -53,6 +53,7 @@ const CHALLENGES_MAX = 3
 
 export class Spender implements Buyer {
   readonly #options: SpenderOptions
+  #paidCalls = 0
 
   constructor(options: SpenderOptions) {
     this.#options = options
@@ -68,6 +69,10 @@ export class Spender implements Buyer {
       if (begun !== 'again') return begun
     }
     return later
+  }
+
+  paidCalls(): number {
+    return this.#paidCalls
   }
 
   /** What is done about a spend that there is. */
@@ -100,6 +105,7 @@ export class Spender implements Buyer {
     if (called.answer.status !== 402) return answered(called.answer, null)
     if (purchase.unitsMax === 0n)
       return refused('price_exceeded', 'The seller asks for money, and was to be free.')
+    if (!mayBegin(purchase, signal)) return later
     const chosen = await this.#choose(called, purchase)
     return typeof chosen === 'string' ? refusedOffer(chosen) : this.#pay(chosen, purchase, signal)
   }
@@ -133,6 +139,10 @@ export class Spender implements Buyer {
     try {
       signal.throwIfAborted()
       const { headers, ...made } = await payable.sign()
+      if (!mayBegin(purchase, signal)) {
+        await voidSpend(app, id, { from: 'reserved' })
+        return later
+      }
       const credential = sealHeaders(sealer, id, headers)
       if (!(await keepCredential(app, id, { ...made, credential }))) return 'again'
     } catch (error) {
@@ -147,17 +157,27 @@ export class Spender implements Buyer {
   }
 
   async #send(spend: Spend, purchase: Purchase, signal: AbortSignal): Promise<Purchased> {
-    const { app, egress, sealer, failpoint } = this.#options
     if (spend.credential === null) return this.#concludeWithout(spend, null)
-    const headers = openHeaders(sealer, spend.id, spend.credential)
+    if (!mayBegin(purchase, signal)) return later
+    const headers = openHeaders(this.#options.sealer, spend.id, spend.credential)
+    this.#paidCalls++
+    try {
+      return await this.#sendPaid(spend, purchase, headers)
+    } finally {
+      this.#paidCalls--
+    }
+  }
+
+  /** Nothing ends it but the answer and the way out's own limit: it may be paid for from here on. */
+  async #sendPaid(
+    spend: Spend,
+    purchase: Purchase,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<Purchased> {
+    const { app, egress, failpoint } = this.#options
     await beginTry(app, spend.id)
     failpoint('spend.sending')
-    // What was aborted may have arrived.
-    const called = await callSeller(egress, purchase, headers, signal).catch((error: unknown) => {
-      if (!signal.aborted) throw error
-      return null
-    })
-    if (called === null) return later
+    const called = await callSeller(egress, purchase, headers, new AbortController().signal)
     failpoint('spend.sent')
     const tried = { ...spend, tries: spend.tries + 1 }
     if (called.kind !== 'answered' || called.answer.status === 402)
@@ -205,5 +225,8 @@ export class Spender implements Buyer {
     return paidOf(spend, spend.txHash ?? spend.reference ?? '0x', this.#options.terms)
   }
 }
+
+/** False once its caller waits no more, or its process ends: then no credential leaves. */
+const mayBegin = ({ mayPay }: Purchase, { aborted }: AbortSignal): boolean => !aborted && (mayPay?.() ?? true)
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300

@@ -29,6 +29,8 @@ export interface Orchestrator {
   readonly services: Omit<McpServices, 'askOwn' | 'chainTools' | 'reviews'>
   /** Fills in what ships, for a server that listens at the address; ends with the signal. */
   run(address: string, signal: AbortSignal): Promise<void>
+  /** Ends the demo's sellers, which jobs wait for until they have ended. */
+  close(): Promise<void>
 }
 
 type OrchestratorBase = Pick<
@@ -66,10 +68,10 @@ export function openOrchestrator(base: OrchestratorBase, selling: Selling): Orch
     version: manifest.version,
   }
 
+  let demo: DemoSellers | null = null
   const run = async (address: string, signal: AbortSignal): Promise<void> => {
     const api = new URL(config.access.publicUrl ?? address).origin
     ownOrigins.add(api).add(new URL(address).origin)
-    let demo: DemoSellers | null = null
     try {
       demo = await startDemo(reachable)
       if (demo) sellerOrigins.add(demo.origin)
@@ -81,11 +83,9 @@ export function openOrchestrator(base: OrchestratorBase, selling: Selling): Orch
     } catch (error) {
       log.warn({ problem: messageOf(error) }, 'what ships in the catalog could not be filled in')
       await aborted(signal)
-    } finally {
-      await demo?.close()
     }
   }
-  return { services, run }
+  return { services, run, close: async () => demo?.close() }
 }
 
 /** What jobs are sold and run by. */

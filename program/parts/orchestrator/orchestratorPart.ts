@@ -25,5 +25,6 @@ export function openOrchestratorPart(base: Base, selling: Selling): Part<Orchest
         orchestrator.run(address, shutdown),
         attributed.follow(app, runtime.clock, log, shutdown),
       ]),
+    close: () => orchestrator.close(),
   }
 }

@@ -1,7 +1,10 @@
 // Goal: a job runs in stages, values flow, no call is paid for twice, and its books sum to zero.
 // Method: the real database; sellers are functions, so that each misbehaves as it is told.
 import { expect, test } from 'vitest'
+import { heldJobs } from '#rows/jobs/heldJobs.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
+import { silentLogger } from '#telemetry.ts'
 import { openAppStore } from '../../support/appStore.ts'
 import { openEngine } from './support/engine.ts'
 import { node, orderOf } from './support/jobOrder.ts'
@@ -17,6 +20,16 @@ const refundsTo = async (paymentId: string | null) =>
     .select(['amount', 'kind'])
     .where('reference', '=', paymentId ?? '')
     .execute()
+
+const system = systemRuntime()
+/** Its pauses of some seconds pass in milliseconds. */
+const hasty = {
+  ...system,
+  clock: {
+    ...system.clock,
+    sleep: (ms: number, signal?: AbortSignal) => system.clock.sleep(ms <= 5_000 ? ms / 100 : ms, signal),
+  },
+}
 
 const echo: Sale = { answer: (purchase) => sold(purchase, { got: inputOf(purchase) }) }
 
@@ -210,6 +223,51 @@ test('eight calls of a job are under way at a time, and a hundred in a line run 
   const { job } = await run(orderOf({ nodes: line.toReversed() }))
   expect(job.state).toBe('succeeded')
   expect(sellers.calls.slice(30).map(({ nodeId }) => nodeId)).toEqual(line.map(({ id }) => id))
+})
+
+test("an end waits for what is paid for and holds its job meanwhile; the rest is the next one's", async () => {
+  const answered = Promise.withResolvers<void>()
+  const [begun, kept] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let [calls, keeps] = [0, 0]
+  const logged: object[] = []
+  const log = { ...silentLogger, warn: (fields: object) => void logged.push(fields) }
+  const sales: Readonly<Record<string, Sale>> = {
+    '/paid': {
+      answer: async (purchase) => {
+        if (++calls === 2) begun.resolve()
+        await answered.promise
+        return sold(purchase, { got: 'late' })
+      },
+    },
+    '/open': {
+      answer: (purchase, _, signal) => {
+        if (++calls === 2) begun.resolve()
+        if (calls > 2) return sold(purchase, { mayPay: purchase.mayPay?.() })
+        return new Promise((__, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+      },
+    },
+  }
+  const rows = heldJobs(app)
+  const keep: typeof rows.keep = async (held, holdMs) => {
+    const told = await rows.keep(held, holdMs)
+    if (isEnding && told.length > 0 && ++keeps === 4) kept.resolve()
+    return told
+  }
+  let isEnding = false
+  const engine = openEngine(app, sales, { log, runtime: hasty, jobs: { ...rows, keep } })
+  const jobId = await engine.begin(orderOf({ nodes: [node('paid'), node('open')] }))
+  await begun.promise
+  isEnding = true
+  const ended = engine.stop()
+  await Promise.race([kept.promise, ended])
+  expect([keeps, logged]).toEqual([4, [expect.objectContaining({ paidCalls: 2 })]])
+  expect(engine.sellers.calls.map(({ mayPay }) => mayPay?.())).toEqual([false, false])
+  answered.resolve()
+  await ended
+
+  const next = openEngine(app, sales)
+  expect((await next.ended(jobId)).state).toBe('succeeded')
+  expect(next.sellers.calls.map(({ nodeId, attempt }) => [nodeId, attempt])).toEqual([['open', 1]])
 })
 
 test('a free plan ends without books', async () => {

@@ -252,6 +252,7 @@ class JobWorld {
         )
         return this.#bugs.unknownIsFailure && told.kind === 'unknown' ? lost : told
       },
+      paidCalls: () => 0,
     }
   }
 

@@ -46,6 +46,10 @@ export function openEngine(
   }
   return {
     ...{ sellers, changed, begin, ended },
+    stop: () => {
+      end.abort()
+      return running
+    },
     run: async (order: JobOrder) => {
       const job = await ended(await begin(order))
       const nodes = await app.selectFrom('app.job_nodes').selectAll().where('job_id', '=', job.id).execute()

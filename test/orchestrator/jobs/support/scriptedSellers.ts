@@ -9,7 +9,7 @@ export const token: `0x${string}` = `0x${'22'.repeat(20)}`
 
 export interface Sale {
   /** What a call ends with; its input is the request's. */
-  readonly answer: (purchase: Purchase, times: number) => Purchased | Promise<Purchased>
+  readonly answer: (purchase: Purchase, times: number, signal: AbortSignal) => Purchased | Promise<Purchased>
   readonly completion?: ServiceEndpoint['completion']
   /** What polls are answered with, in their order; the last one again and again. */
   readonly polls?: readonly (EgressAnswer | null)[]
@@ -47,6 +47,7 @@ export class ScriptedSellers {
   readonly calls: Purchase[] = []
   readonly polled = new Map<string, number>()
   readonly #sales: Readonly<Record<string, Sale>>
+  #underWay = 0
 
   constructor(sales: Readonly<Record<string, Sale>>) {
     this.#sales = sales
@@ -76,8 +77,14 @@ export class ScriptedSellers {
       )
       const sale = this.#sales[new URL(purchase.url).pathname]
       if (!sale) throw new Error('nothing is sold there')
-      return sale.answer(purchase, times.length)
+      this.#underWay++
+      try {
+        return await sale.answer(purchase, times.length, signal)
+      } finally {
+        this.#underWay--
+      }
     },
+    paidCalls: () => this.#underWay,
   }
 
   readonly egress = {
