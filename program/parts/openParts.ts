@@ -64,7 +64,7 @@ export async function openParts(base: Base): Promise<Parts> {
   const wallet = await openWalletPart(base)
   const alarms = openAlarmsPart(base, { parity, webhooks, payments, wallet })
   const jobs = openJobsPart(base, wallet)
-  const orchestrator = openOrchestratorPart(base, { ...payments, ...wallet, due: jobs.due })
+  const orchestrator = openOrchestratorPart(base, { ...payments, ...wallet, ...jobs })
   const reviews = openReviewsPart(base)
   const receipts = await openReceiptsPart(base)
   const chainData = openChainDataPart(base)

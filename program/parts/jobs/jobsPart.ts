@@ -6,12 +6,15 @@ import { appDatabase } from '#rows/database.ts'
 import { removeResults } from '#rows/jobs/reads.ts'
 import { repeat } from '#runtime/repeat.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
+import { aborted } from '../../process/stopSignal.ts'
 import type { Base, Part } from '../part.ts'
 import type { WalletPart } from '../wallet/walletPart.ts'
 
 export interface JobsPart extends Part<JobReadServices> {
   /** Rung when a job was made. */
   readonly due: CommitBell
+  /** Jobs run from now on: the catalog has the services that ship where they answer now. */
+  begin(): void
 }
 
 const DAY_MS = 24 * 3_600_000
@@ -26,6 +29,7 @@ export function openJobsPart(base: Base, { buyer }: Pick<WalletPart, 'buyer'>): 
   const app = appDatabase(postgres)
   const [due, changed] = [new CommitBell(), new CommitBell()]
   const { clock } = runtime
+  const begun = Promise.withResolvers<void>()
   const jobs = buyer && new Jobs({ app, buyer, egress, due, changed, runtime, log })
   const failed = (error: unknown) => {
     log.warn({ problem: messageOf(error) }, 'results of jobs could not be removed')
@@ -33,10 +37,11 @@ export function openJobsPart(base: Base, { buyer }: Pick<WalletPart, 'buyer'>): 
   }
   return {
     due,
+    begin: begun.resolve,
     services: { app: appDatabase({ pool: postgres.reads }), jobsChanged: changed, clock },
     run: ({ shutdown: signal }) =>
       Promise.all([
-        jobs?.run(signal),
+        Promise.race([begun.promise, aborted(signal)]).then(() => jobs?.run(signal)),
         repeat({ clock, signal, failed }, async () =>
           (await removeResults(app, config.resultDays * DAY_MS)) ? PIECE_MS : REMOVE_MS,
         ),

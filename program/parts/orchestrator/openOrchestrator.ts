@@ -78,10 +78,12 @@ export function openOrchestrator(base: OrchestratorBase, selling: Selling): Orch
       const { problems } = await importShipped(rows, { api, demo: demo?.origin ?? null })
       for (const { path, message } of problems)
         log.warn({ place: path.join('.') }, `the catalog does not take a service that ships: ${message}`)
+      selling.begin()
       if (config.probesCatalog) await keepVerified(verifier, clock, log, signal)
       else await aborted(signal)
     } catch (error) {
       log.warn({ problem: messageOf(error) }, 'what ships in the catalog could not be filled in')
+      selling.begin()
       await aborted(signal)
     }
   }
@@ -91,7 +93,7 @@ export function openOrchestrator(base: OrchestratorBase, selling: Selling): Orch
 /** What jobs are sold and run by. */
 export type Selling = Pick<PaymentsPart, 'payments' | 'proofs'> &
   Pick<WalletPart, 'buyer'> &
-  Pick<JobsPart, 'due'>
+  Pick<JobsPart, 'due' | 'begin'>
 
 function jobDoorOf(
   { payments, proofs, buyer }: Selling,
