@@ -15,7 +15,7 @@ import {
 } from '#rows/payments/payments.ts'
 import type { HeldPayments } from './HeldPayments.ts'
 import { HOLD_MS } from './Holds.ts'
-import type { Identity } from './methods/PaymentMethod.ts'
+import { type Identity, PaymentRefusedError } from './methods/PaymentMethod.ts'
 
 /** A repeat waits so often for another that works on the same payment. */
 const WAITS_MAX = 5
@@ -47,8 +47,9 @@ export class Claims {
       () => findPayment(this.#options.app, { identity, txHash }),
       (found) => {
         const isSame = this.#isForRequest(found) && timingSafeEqual(found.credentialDigest, digest)
+        if (!isSame) throw spentElsewhere()
         // What has a name may be asked for again.
-        if (!isSame || (found.isAnswered && found.reference === null)) throw new ApiError('payment_used')
+        if (found.isAnswered && found.reference === null) throw new ApiError('payment_used')
       },
     )
     return found?.state === 'failed' ? 'failed' : found
@@ -77,7 +78,7 @@ export class Claims {
     const found = await this.#taken(
       () => findNamedPayment(app, payer, reference),
       (found) => {
-        if (!this.#isForRequest(found)) throw new ApiError('idempotency_conflict')
+        if (!this.#isForRequest(found)) throw namedOtherwise()
       },
     )
     if (found?.state === 'failed') await forgetName(app, found.id)
@@ -115,6 +116,17 @@ export class Claims {
     return timingSafeEqual(requestDigest, this.#options.terms.requestDigest)
   }
 }
+
+/** Refused, unlike a credential that comes once more. */
+const spentElsewhere = (): ApiError =>
+  new ApiError('payment_used', undefined, {
+    cause: new PaymentRefusedError(new Error('it pays for another request')),
+  })
+
+const namedOtherwise = (): ApiError =>
+  new ApiError('idempotency_conflict', undefined, {
+    cause: new PaymentRefusedError(new Error('its payer has named another request so')),
+  })
 
 export const settlementPending = (): ApiError =>
   new ApiError('settlement_pending', undefined, { headers: { 'retry-after': `${RETRY_SECONDS}` } })

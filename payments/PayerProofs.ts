@@ -22,6 +22,7 @@ import {
   refusal,
 } from './methods/mpp.ts'
 import { PaymentRefusedError } from './methods/PaymentMethod.ts'
+import type { RefusedPayments } from './RefusedPayments.ts'
 import { type PaidRequest, requestDigest } from './requestDigest.ts'
 
 export interface PayerProofsOptions {
@@ -33,6 +34,8 @@ export interface PayerProofsOptions {
   readonly recipient: `0x${string}`
   readonly currency: `0x${string}`
   readonly transport: Transport
+  /** Counts what is not accepted. */
+  readonly refused: RefusedPayments
 }
 
 /** Challenges of one moment would be one, by which one of those who asked could prove itself. */
@@ -57,12 +60,20 @@ export class PayerProofs {
     this.#sellers = keys.map((key) => openSeller(this.#options, key))
   }
 
-  /** Which account asks. @throws ApiError request_invalid for two credentials */
-  async prove(headers: IncomingHttpHeaders, request: PaidRequest): Promise<Proved> {
+  /**
+   * Which account asks.
+   * @param caller id of whoever sends the request, by which refusals are counted
+   * @throws ApiError request_invalid for two credentials, and rate_limit_exceeded
+   */
+  async prove(headers: IncomingHttpHeaders, request: PaidRequest, caller: string): Promise<Proved> {
     const presented = mppPaymentIn(headers)
     if (!presented) return this.#challenge(request)
+    return this.#options.refused.look(caller, () => this.#look(presented.credential, request))
+  }
+
+  async #look(credential: string, request: PaidRequest): Promise<Proved> {
     try {
-      return { kind: 'proved', payer: await this.#payerOf(presented.credential, request) }
+      return { kind: 'proved', payer: await this.#payerOf(credential, request) }
     } catch (error) {
       if (!(error instanceof PaymentRefusedError)) throw error
       return this.#challenge(request, error.problem)

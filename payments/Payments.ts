@@ -39,7 +39,9 @@ import {
   PaymentRefusedError,
   type Price,
 } from './methods/PaymentMethod.ts'
+import type { RefusedPayments } from './RefusedPayments.ts'
 import { type PaidRequest, requestDigest } from './requestDigest.ts'
+import { type Paid, settledFirst, type Taken } from './settledFirst.ts'
 
 export interface PaymentsOptions {
   readonly app: AppDatabase
@@ -50,6 +52,8 @@ export interface PaymentsOptions {
   readonly prices: Readonly<Record<string, string>>
   /** Scopes whose requests each have a price of their own. */
   readonly priced?: ReadonlySet<string>
+  /** Counts what is not accepted. */
+  readonly refused: RefusedPayments
   readonly clock: Clock
   readonly log: Logger
 }
@@ -74,6 +78,8 @@ export interface Wanted extends PaidRequest {
 
 /** A payment that came with a request. */
 export interface PresentedPayment {
+  /** Id of whoever sends it, by which refusals are counted. */
+  readonly caller: string
   readonly method: PaymentMethod
   readonly credential: string
 }
@@ -133,16 +139,18 @@ export class Payments {
   }
 
   /**
-   * The payment in a request; undefined for none.
-   * @throws ApiError for two, and for one by a method that is not offered
+   * The payment in a request of the caller; undefined for none.
+   * @throws ApiError for two, for one by a method that is not offered, and rate_limit_exceeded where too
+   *   many of the caller's were refused
    */
-  presentedIn(headers: IncomingHttpHeaders): PresentedPayment | undefined {
+  presentedIn(headers: IncomingHttpHeaders, caller: string): PresentedPayment | undefined {
     const found = this.#options.methods.flatMap((method) => {
       const credential = method.presentedIn(headers)
-      return credential === null ? [] : [{ method, credential }]
+      return credential === null ? [] : [{ caller, method, credential }]
     })
     if (found.length > 1) throw new ApiError('request_invalid', 'A request carries one payment.')
     if (found.length === 0 && mppPaymentIn(headers)) throw notTaken()
+    if (found.length > 0) this.#options.refused.assertLeft(caller)
     return found[0]
   }
 
@@ -197,44 +205,32 @@ export class Payments {
     return challenged ?? nothingOffered()
   }
 
-  /** What a request asks of a method alone; undefined where it asks for an answer. */
-  managed(request: ManagingRequest): (() => Promise<Managed>) | undefined {
+  /** What a request of the caller asks of a method alone; undefined where it asks for an answer. */
+  managed(request: ManagingRequest, caller: string): Promise<Managed> | undefined {
     for (const method of this.#options.methods) {
       const manage = method.managedBy?.(request)
-      if (manage) return () => manage().then((done) => (done.kind === 'managed' ? done : refusalOf(done)))
+      if (!manage) continue
+      return this.#options.refused.look(caller, async () => {
+        const done = await manage()
+        return done.kind === 'managed' ? done : refusalOf(done)
+      })
     }
     return undefined
   }
 
   /**
-   * Claims the payment of a request, or finds the one that it has claimed before.
-   * @throws ApiError payment_used, settlement_pending, and request_invalid for a method that does not
-   *   pay for it
+   * Claims the payment of a request, or finds the one that it has claimed before. What is not accepted
+   * counts against its caller, then and when it is settled.
+   * @throws ApiError payment_used, settlement_pending, request_invalid for a method that does not pay for
+   *   it, and rate_limit_exceeded
    */
-  async begin({ method, credential }: PresentedPayment, wanted: Wanted): Promise<Admission> {
-    const { app, clock } = this.#options
-    if (!this.#methodsFor(wanted.scope).includes(method)) throw notTaken()
-    if (wanted.method === 'HEAD') throw new ApiError('request_invalid', 'HEAD has no answer to pay for.')
-    const price = this.#askedFor(wanted)
-    const terms = { requestDigest: price.digest, scope: wanted.scope, method: method.name }
-    const claims = new Claims({ app, held: this.#held, terms })
-    const paying = (payment: Payment, checked: CheckedPayment = payment) => {
-      const paid = this.#paid({ method, credential, wanted, price, payment, checked })
-      const isProved = method.provesPayer?.(credential, payment.payer) ?? true
-      return !isProved || method.settlesFirst?.(credential) ? settledFirst(paid) : paid
-    }
-    const identity = method.identityOf(credential)
-    const known = identity && (await claims.reopen(identity))
-    if (known === 'failed') return this.challenge(wanted)
-    if (known) return paying(known)
-    try {
-      const checked = await method.check(credential, price)
-      const claimed = await claims.claim(checked, clock.now(), wanted.claimed)
-      return claimed === 'failed' ? await this.challenge(wanted) : paying(claimed, checked)
-    } catch (error) {
-      if (!(error instanceof PaymentRefusedError)) throw error
-      return this.challenge(wanted, error.problem, { method, credential })
-    }
+  async begin(presented: PresentedPayment, wanted: Wanted): Promise<Admission> {
+    const { refused } = this.#options
+    const { caller } = presented
+    const admission = await refused.look(caller, () => this.#begin(presented, wanted))
+    if (admission.kind !== 'paid') return admission
+    const { payment } = admission
+    return { kind: 'paid', payment: { ...payment, settle: () => refused.counted(caller, payment.settle()) } }
   }
 
   /** Holds what is worked on, and finds out what became of what nobody waits for, until aborted. */
@@ -271,6 +267,33 @@ export class Payments {
   async outcome(payment: Payment): Promise<Outcome> {
     const method = this.#options.methods.find(({ name }) => name === payment.method)
     return (await method?.outcome(payment)) ?? { kind: 'unknown' }
+  }
+
+  async #begin(presented: PresentedPayment, wanted: Wanted): Promise<Admission> {
+    const { app, clock } = this.#options
+    const { method, credential } = presented
+    if (!this.#methodsFor(wanted.scope).includes(method)) throw notTaken()
+    if (wanted.method === 'HEAD') throw new ApiError('request_invalid', 'HEAD has no answer to pay for.')
+    const price = this.#askedFor(wanted)
+    const terms = { requestDigest: price.digest, scope: wanted.scope, method: method.name }
+    const claims = new Claims({ app, held: this.#held, terms })
+    const paying = (payment: Payment, checked: CheckedPayment = payment) => {
+      const paid = this.#paid({ ...presented, wanted, price, payment, checked })
+      const isProved = method.provesPayer?.(credential, payment.payer) ?? true
+      return !isProved || method.settlesFirst?.(credential) ? settledFirst(paid) : paid
+    }
+    const identity = method.identityOf(credential)
+    const known = identity && (await claims.reopen(identity))
+    if (known === 'failed') return this.challenge(wanted)
+    if (known) return paying(known)
+    try {
+      const checked = await method.check(credential, price)
+      const claimed = await claims.claim(checked, clock.now(), wanted.claimed)
+      return claimed === 'failed' ? await this.challenge(wanted) : paying(claimed, checked)
+    } catch (error) {
+      if (!(error instanceof PaymentRefusedError)) throw error
+      return this.challenge(wanted, error.problem, presented)
+    }
   }
 
   #methodsFor(scope: string): readonly PaymentMethod[] {
@@ -358,22 +381,6 @@ export class Payments {
     if (outcome.kind === 'settled')
       await settlePayment(app, payment, outcome, this.#alongside.get(payment.scope))
     if (outcome.kind === 'failed') await failPayment(app, payment)
-  }
-}
-
-type Paid = Extract<Admission, { kind: 'paid' }>
-type Taken = Awaited<ReturnType<RequestPayment['settle']>>
-
-/** Money that is there already is taken before anything is done for it. @throws ApiError */
-async function settledFirst({ payment }: Paid): Promise<Admission> {
-  let isTaken = false
-  try {
-    const taken = await payment.settle()
-    if (taken.kind === 'challenged') return taken
-    isTaken = true
-    return { kind: 'paid', payment: { ...payment, settle: async () => taken } }
-  } finally {
-    if (!isTaken) await payment.release()
   }
 }
 

@@ -58,16 +58,11 @@ export interface ServiceAccessOptions {
  * database.
  */
 const UNKNOWN_KEYS_MAX = 20
-/** Payments that one address may send in a minute and that are not accepted. */
-const REFUSED_PAYMENTS_MAX = 60
 /** Two years, as browsers' lists of such hosts ask. */
 const HSTS_SECONDS = 63_072_000
 
 /** A credential that a request has. */
 type Presented = Exclude<Credential, { kind: 'none' }>
-
-/** Counts what was refused. */
-type Counted = <Kind extends { readonly kind: string }>(asked: Promise<Kind>) => Promise<Kind>
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 
@@ -125,9 +120,9 @@ export class ServiceAccess implements Access {
     const { remoteAddress } = request
     const counted = this.#quotasOf(caller, remoteAddress, rule)
     if (counted.length === 0) return admittedUncounted
-    const sold = this.#soldAs(request, rule, units, sale)
+    const sold = this.#soldAs(caller, request, rule, units, sale)
     const begin = sold?.presented()
-    if (begin) return this.#paid(begin, remoteAddress)
+    if (begin) return begin()
     const taken = quotas.take(counted, units)
     const facts = { caller, rule, units, sizes: settings.quotas }
     const admission = (of: Taken) =>
@@ -137,39 +132,12 @@ export class ServiceAccess implements Access {
     return taken.then(admission, rule.opensUncounted ? uncounted : unavailable)
   }
 
-  readonly manage: NonNullable<Access['manage']> = ({ remoteAddress, ...request }) => {
-    const managing = this.#options.payments?.managed(request)
-    return managing && this.#suspecting(remoteAddress, (counted) => counted(managing()))
-  }
-
-  /** Each look at a credential asks a node: what pays for nothing is taken so often, and no more. */
-  #paid(begin: () => Promise<Admission>, remoteAddress: string): Promise<Admission> {
-    return this.#suspecting(remoteAddress, async (counted) => {
-      const admission = await counted(begin())
-      if (admission.kind !== 'paid') return admission
-      const { payment } = admission
-      // The answer was made, and the money had gone elsewhere meanwhile.
-      return { kind: 'paid', payment: { ...payment, settle: () => counted(payment.settle()) } }
-    })
-  }
-
-  /** @throws ApiError where the address has had too many payments refused */
-  async #suspecting<Result>(
-    remoteAddress: string,
-    look: (counted: Counted) => Promise<Result>,
-  ): Promise<Result> {
-    const { quotas } = this.#options
-    const suspicion = { subject: `unpaid:${addressGroup(remoteAddress)}`, limit: REFUSED_PAYMENTS_MAX }
-    if (quotas.isSpent(suspicion)) throw tooManyRefused()
-    return look(async (asked) => {
-      const told = await asked
-      if (told.kind === 'challenged') await quotas.take([suspicion], 1)
-      return told
-    })
-  }
+  readonly manage: NonNullable<Access['manage']> = ({ remoteAddress, ...request }) =>
+    this.#options.payments?.managed(request, stranger(remoteAddress, false).id)
 
   /** How the request is paid for; null where it is not sold. */
   #soldAs(
+    { id }: Caller,
     { headers, method, url, body, remoteAddress }: AccessRequest,
     { payable, scope }: AccessRule,
     units: number,
@@ -187,9 +155,9 @@ export class ServiceAccess implements Access {
     }
     return {
       challenge: async () => payments.challenge(await priced()),
-      /** Undefined where no payment came with it. @throws ApiError for two */
+      /** Undefined where no payment came with it. @throws ApiError for two, and for too many refused ones */
       presented: () => {
-        const presented = payments.presentedIn(headers)
+        const presented = payments.presentedIn(headers, id)
         return presented && (async () => payments.begin(presented, await priced()))
       },
     }
@@ -349,11 +317,6 @@ function admissionOf(refused: Refused): Admission {
 
 const tooManyUnknown = (): ApiError =>
   new ApiError('rate_limit_exceeded', 'Too many unknown keys came from this address.', {
-    headers: { 'Retry-After': '60' },
-  })
-
-const tooManyRefused = (): ApiError =>
-  new ApiError('rate_limit_exceeded', 'Too many payments of this address were not accepted.', {
     headers: { 'Retry-After': '60' },
   })
 

@@ -1,6 +1,7 @@
 /** The API as the program serves it, over a chain that another process writes. */
 import { randomBytes } from 'node:crypto'
 import { http } from 'viem'
+import type { Quotas } from '#api/access/Quotas.ts'
 import { fileDefaults } from '#api/access/settings.ts'
 import { listAddressActivitiesEndpoint } from '#api/routes/activities.ts'
 import { listBlocksEndpoint } from '#api/routes/blocks.ts'
@@ -18,6 +19,7 @@ import type { Access } from '#http/request/access.ts'
 import { CursorKeys } from '#http/request/cursor.ts'
 import { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
 import { Payments } from '#payments/Payments.ts'
+import { RefusedPayments } from '#payments/RefusedPayments.ts'
 import { attributionNames } from '#present/memo.ts'
 import { hash } from '#primitives.ts'
 import { openAccess } from '#program/parts/access/access.ts'
@@ -117,17 +119,18 @@ async function guard(
     corsOrigins: null,
     publicUrl: null,
   } as const
+  const quotas = openQuotas({ postgres }, clock)
   const { access, run } = await openAccess({
     ...{ settings, engines: { postgres }, secrets, clock, chains: new Map() },
-    ...{ quotas: openQuotas({ postgres }, clock), showsKey: false },
-    payments: isSelling ? openPayments(postgres, clock) : null,
+    ...{ quotas, showsKey: false },
+    payments: isSelling ? openPayments(postgres, quotas, clock) : null,
   })
   void run(signal)
   return access
 }
 
 /** Reads are sold in two currencies. No node is asked for a challenge. */
-function openPayments(postgres: Postgres, clock: Clock): Payments {
+function openPayments(postgres: Postgres, quotas: Quotas, clock: Clock): Payments {
   const realm = 'bench.example'
   const currencies = (['0', '1'] as const).map((last) => ({
     address: `0x20c${'0'.repeat(36)}${last}` as const,
@@ -145,6 +148,7 @@ function openPayments(postgres: Postgres, clock: Clock): Payments {
     realm,
     methods: [charges],
     prices,
+    refused: new RefusedPayments(quotas, clock),
     clock,
     log: silentLogger,
   })

@@ -9,10 +9,11 @@ import { failure } from '#errors.ts'
 import { ApiError, type ErrorCode } from '#http/errors.ts'
 import type { Challenged, Managed } from '#http/request/access.ts'
 import { limitOf } from '#money/amounts.ts'
+import { PaymentRefusedError } from '#payments/methods/PaymentMethod.ts'
 import type { PayerProofs } from '#payments/PayerProofs.ts'
 import type { Payments, PresentedPayment, Wanted } from '#payments/Payments.ts'
 import type { AppDatabase } from '#rows/database.ts'
-import { type FoundJob, IdempotencyConflictError } from '#rows/jobs/newJobs.ts'
+import { IdempotencyConflictError } from '#rows/jobs/newJobs.ts'
 import { claimOrder, findJobOfPayment, type JobTerms, takeOrder } from '#rows/jobs/orders.ts'
 import type { Payment, PaymentState } from '#rows/payments/payments.ts'
 import type { Clock } from '#runtime/runtime.ts'
@@ -41,7 +42,7 @@ export interface JobOrdersOptions {
 /** The request that a job is ordered by. */
 export interface Ordering {
   readonly headers: IncomingHttpHeaders
-  /** Id of the caller, whose calls of sellers are counted. */
+  /** Id of the caller, whose calls of sellers and refused payments are counted. */
   readonly caller: string
   readonly signal: AbortSignal
 }
@@ -76,7 +77,7 @@ export class JobOrders {
   /** @throws ApiError plan_invalid, quote_unavailable, idempotency_conflict, spend_limit_exceeded */
   async order(request: JobRequest, ordering: Ordering): Promise<Ordered | Asked> {
     const { payments } = this.#options
-    const presented = payments.presentedIn(ordering.headers)
+    const presented = payments.presentedIn(ordering.headers, ordering.caller)
     if (!presented) return this.#ask(request, ordering)
     const before = await this.#repeated(presented, request, ['settled'])
     if (before) return before
@@ -88,8 +89,8 @@ export class JobOrders {
   }
 
   /** What a payer asks of its payment channel alone; undefined for a request that is to buy. */
-  async manage(headers: IncomingHttpHeaders): Promise<Managed | undefined> {
-    return this.#options.payments.managed({ ...ORDER, headers, hasBody: true })?.()
+  async manage({ headers, caller }: Pick<Ordering, 'headers' | 'caller'>): Promise<Managed | undefined> {
+    return this.#options.payments.managed({ ...ORDER, headers, hasBody: true }, caller)
   }
 
   /** Writes no row. */
@@ -123,7 +124,10 @@ export class JobOrders {
   ): Promise<Ordered | Asked> {
     const { payments } = this.#options
     this.#assertWithinLimits(request, terms)
-    const wanted = this.#wanted(request, { terms, meta }, ordering)
+    const wanted: Wanted = {
+      ...this.#wanted(request, { terms, meta }, ordering),
+      claimed: (transaction, payment) => this.#claim(transaction, payment, presented, request, terms),
+    }
     try {
       const admission = await payments.begin(presented, wanted)
       if (admission.kind === 'admitted') throw new TypeError('a job is paid for')
@@ -135,13 +139,7 @@ export class JobOrders {
       this.#options.made()
       return orderedAs(await this.#jobOf(admission.payment.id), taken.headers)
     } catch (error) {
-      if (error instanceof KeyTakenError) {
-        // A sender that only claims to be the payer is told of no job of it.
-        const { method, credential } = presented
-        if (method.provesPayer?.(credential, error.payer) === false)
-          throw new ApiError('idempotency_conflict')
-        return orderedAs(this.#sameJob(error.found, request))
-      }
+      if (error instanceof KeyTakenError) return orderedAs(error.jobId)
       // Another request works on the same payment, or has just settled it.
       const isTold = error instanceof ApiError && toldAsJob.has(error.code)
       const pending = isTold
@@ -167,9 +165,13 @@ export class JobOrders {
   }
 
   /** A plan that costs nothing still has an owner. */
-  async #orderFree(request: JobRequest, terms: JobTerms, { headers }: Ordering): Promise<Ordered | Asked> {
+  async #orderFree(
+    request: JobRequest,
+    terms: JobTerms,
+    { headers, caller }: Ordering,
+  ): Promise<Ordered | Asked> {
     const { app, proofs, clock, made } = this.#options
-    const proved = await proofs.prove(headers, paidRequestOf(request))
+    const proved = await proofs.prove(headers, paidRequestOf(request), caller)
     if (proved.kind === 'challenged') return { ...proved, total: totalOf(terms) }
     const { plan, idempotencyKey } = request
     try {
@@ -231,14 +233,14 @@ export class JobOrders {
       ...paidRequestOf(request),
       ...{ scope: JOBS_SCOPE, units: 1, dollars: totalOf(terms), meta },
       accept: Array.isArray(accept) ? accept[0] : accept,
-      claimed: (transaction, payment) => this.#claim(transaction, payment, request, terms),
     }
   }
 
-  /** In the transaction that claims the payment. @throws KeyTakenError */
+  /** In the transaction that claims the payment. @throws KeyTakenError, ApiError idempotency_conflict */
   async #claim(
     transaction: AppDatabase,
     { id: paymentId, payer, method, currency }: Payment,
+    { method: by, credential }: PresentedPayment,
     { idempotencyKey, planHash, plan }: JobRequest,
     terms: JobTerms,
   ): Promise<void> {
@@ -248,13 +250,11 @@ export class JobOrders {
       plan: canonicalJson(plan),
       tokenDecimals: this.#options.payments.decimalsOf(method, currency),
     })
-    if (found) throw new KeyTakenError(found, payer)
-  }
-
-  /** @throws ApiError idempotency_conflict */
-  #sameJob({ jobId, planHash }: FoundJob, request: JobRequest): string {
-    if (planHash !== request.planHash) throw new ApiError('idempotency_conflict')
-    return jobId
+    if (!found) return
+    // A sender that only claims to be the payer is told of no job of it.
+    const isPayer = by.provesPayer?.(credential, payer) ?? true
+    if (!isPayer || found.planHash !== planHash) throw keyOfAnother()
+    throw new KeyTakenError(found.jobId)
   }
 
   async #jobOf(paymentId: string): Promise<string> {
@@ -281,14 +281,18 @@ const paidRequestOf = ({ idempotencyKey, planHash }: JobRequest) => ({
   body: { idempotencyKey, planHash },
 })
 
-/** The payer's key has an order or a job already: nothing is paid. */
-class KeyTakenError extends failure('KeyTakenError', 'idempotency_conflict', 'stop') {
-  readonly found: FoundJob
-  readonly payer: string
+/** The payment pays for nothing here. */
+const keyOfAnother = (): ApiError =>
+  new ApiError('idempotency_conflict', undefined, {
+    cause: new PaymentRefusedError(new Error('the key has another job')),
+  })
 
-  constructor(found: FoundJob, payer: string) {
+/** The payer's key has an order or a job already, of this very plan: nothing is paid. */
+class KeyTakenError extends failure('KeyTakenError', 'idempotency_conflict', 'stop') {
+  readonly jobId: string
+
+  constructor(jobId: string) {
     super('the key has a job already')
-    this.found = found
-    this.payer = payer
+    this.jobId = jobId
   }
 }

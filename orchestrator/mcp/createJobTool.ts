@@ -57,7 +57,7 @@ export const createJobTool: Tool = {
     const headers = withCredential(asking.headers, meta)
     if (!headers) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${CREDENTIAL} is no credential.`)
     // Before the plan is read: nothing is bought.
-    const managed = await services.jobs?.orders.manage(headers)
+    const managed = await services.jobs?.orders.manage({ headers, caller })
     if (managed?.kind === 'challenged') throw refusal(managed)
     if (managed) {
       const receipt = receiptIn(managed.headers, headers)

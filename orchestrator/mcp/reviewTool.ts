@@ -40,13 +40,13 @@ export const reviewTool: Tool = tool({
   isOpenWorld: false,
   changes: 'keeps',
   run: async ({ job_id: id, ...review }, call) => {
-    const { services, asking, meta } = call
+    const { services, asking, meta, caller } = call
     const headers = withCredential(asking.headers, meta)
     if (!headers) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${CREDENTIAL} is no credential.`)
     const isProving = mppPaymentIn(headers) !== null
     const asked: Challenged[] = []
     const taken = await services.reviews.take(id, review, 'arguments', async (request) => {
-      const proved = (await services.jobs?.proofs.prove(headers, request)) ?? null
+      const proved = (await services.jobs?.proofs.prove(headers, request, caller)) ?? null
       if (proved?.kind !== 'challenged' || isProving) return proved
       asked.push(proved)
       return null

@@ -13,6 +13,7 @@ import { Payments } from '#payments/Payments.ts'
 import { quotaRows } from '#rows/access/quotas.ts'
 import { assertAnswers, openPostgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
+import { refusedPayments } from '../payments/support/refused.ts'
 import { chargesOf } from '../payments/support/shop.ts'
 import { app, clock, credentials, defaults, makeKey } from './support/accessServers.ts'
 import { type RunningServer, startServer } from './toolkitServer.ts'
@@ -54,7 +55,8 @@ let tokens: readonly string[]
 beforeAll(async () => {
   const options = { rpcUrl: 'http://127.0.0.1:9', chainId: 1337, recipient: `0x${'ee'.repeat(20)}` } as const
   const payments = new Payments({
-    ...{ app, realm: 'shop.example', clock, log: silentLogger, prices: { 'data:read': '0.0005' } },
+    ...{ app, realm: 'shop.example', clock, refused: refusedPayments(app), log: silentLogger },
+    prices: { 'data:read': '0.0005' },
     methods: [chargesOf(options, randomBytes(32))],
   })
   const quotas = new Quotas(quotaRows(app), clock)

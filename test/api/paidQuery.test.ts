@@ -13,6 +13,7 @@ import { UserQueryError } from '#query/UserQueryError.ts'
 import { quotaRows } from '#rows/access/quotas.ts'
 import { StoreUnreachableError } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
+import { refusedPayments } from '../payments/support/refused.ts'
 import { chargesOf } from '../payments/support/shop.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { app, clock, credentials, defaults, makeKey } from './support/accessServers.ts'
@@ -28,7 +29,7 @@ beforeAll(async () => {
   const quotas = new Quotas(quotaRows(app), clock)
   const options = { rpcUrl: 'http://127.0.0.1:9', chainId: 1337, recipient: `0x${'ee'.repeat(20)}` } as const
   const payments = new Payments({
-    ...{ app, realm: 'shop.example', clock, log: silentLogger },
+    ...{ app, realm: 'shop.example', clock, refused: refusedPayments(app), log: silentLogger },
     methods: [chargesOf(options, randomBytes(32))],
     prices: { 'indexer:query': scopePrice },
   })

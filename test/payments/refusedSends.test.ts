@@ -1,15 +1,16 @@
 // Goal: a charge that no node took costs its payer no wait: it is challenged anew at once. Whatever
-// may have arrived is no failure (PAY-05).
+// may have arrived is no failure (PAY-05). So many refusals a minute of one caller are looked at.
 // Method: a server over Postgres and a dev chain, before whose node stand nodes that refuse what is
 // sent, or say so.
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { custom, fallback, http, type Transport } from 'viem'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { DevRpc } from '#local/devchain/devRpc.ts'
 import { countingRefusals } from '#payments/chain/refusals.ts'
 import { listPayments } from '#rows/payments/payments.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { startTestDevChain } from '../support/devchain.ts'
+import { countingNode, withinAMinute } from './support/refused.ts'
 import { accountOf, balanceOf, chargesOf, openShop, PATH_USD, PRICE, payer } from './support/shop.ts'
 
 const chainId = 1337
@@ -57,18 +58,26 @@ async function paidAt(nodes: readonly Transport[]) {
   const shop = await openShop({ ...options, methods: () => [chargesOf(options, key, transport)] })
   const client = payer(accountOf(1), options)
   const authorization = await client.createCredential(await client.rawFetch(`${shop.origin}/read`))
-  const answer = await fetch(`${shop.origin}/read`, { headers: { authorization } })
+  const caller = randomUUID()
+  const answer = await fetch(`${shop.origin}/read`, { headers: { authorization, 'x-caller': caller } })
   const kept = (await listPayments(app, 100)).filter((payment) => payment.recipient === recipient)
   await shop.close()
   return {
     ...{ status: answer.status, isChallenged: answer.headers.has('www-authenticate') },
     states: kept.map(({ state }) => state),
     received: await balanceOf(chain.rpcUrl, PATH_USD, recipient),
+    counted: await countedOf(caller),
   }
 }
 
-const anew = { status: 402, isChallenged: true, states: [], received: 0n }
-const pending = { status: 503, isChallenged: false, states: ['sending'], received: 0n }
+/** Refusals of a caller that are counted. */
+async function countedOf(caller: string): Promise<number> {
+  const windows = app.selectFrom('app.quota_windows').where('subject', '=', `unpaid:${caller}`)
+  return (await windows.select('used').execute()).reduce((sum, { used }) => sum + used, 0)
+}
+
+const anew = { status: 402, isChallenged: true, states: [], received: 0n, counted: 1 }
+const pending = { status: 503, isChallenged: false, states: ['sending'], received: 0n, counted: 0 }
 
 test.each([
   ['the payer has too little', poor],
@@ -93,6 +102,43 @@ test('a refusal says nothing of the node before it, which was too slow', async (
 
 test('a charge that was refused in words and taken is settled', async () => {
   expect(await paidAt([answering(poor, true)])).toEqual({
-    ...{ status: 200, isChallenged: false, states: ['settled'], received: PRICE },
+    ...{ status: 200, isChallenged: false, states: ['settled'], received: PRICE, counted: 0 },
+  })
+})
+
+describe('a caller of whom sixty payments were refused within a minute', () => {
+  const openCounted = async () => {
+    const options = { app, rpcUrl: chain.rpcUrl, chainId, recipient, key }
+    const node = countingNode(chain.rpcUrl)
+    const shop = await openShop({ ...options, methods: () => [chargesOf(options, key, node.transport)] })
+    onTestFinished(() => shop.close())
+    const client = payer(accountOf(1), options)
+    const credential = async () => client.createCredential(await client.rawFetch(`${shop.origin}/read`))
+    const send = async (caller: string, authorization: string) =>
+      (await fetch(`${shop.origin}/read`, { headers: { authorization, 'x-caller': caller } })).status
+    return { node, credential, send }
+  }
+
+  test('has to wait with a paid read, and no node is asked; others have not', async () => {
+    const { node, credential, send } = await openCounted()
+    const told = await withinAMinute(async () => {
+      const [caller, good] = [randomUUID(), await credential()]
+      const refused = new Set<number>()
+      for (let sent = 0; sent < 60; sent++) refused.add(await send(caller, 'Payment e30'))
+      const before = node.calls
+      const own = await send(caller, good)
+      return { refused, own, asked: node.calls - before, others: await send(randomUUID(), good) }
+    })
+    expect(told).toEqual({ refused: new Set([402]), own: 429, asked: 0, others: 200 })
+  })
+
+  test('has no more refused where all come at once', async () => {
+    const { send } = await openCounted()
+    const told = await withinAMinute(async () => {
+      const caller = randomUUID()
+      return Promise.all(Array.from({ length: 100 }, () => send(caller, 'Payment e30')))
+    })
+    const count = (status: number) => told.filter((one) => one === status).length
+    expect([count(402), count(429)]).toEqual([60, 40])
   })
 })

@@ -24,8 +24,8 @@ export const cancelJobEndpoint = rawEndpoint({
   body: s.object({}),
   produces: { 'application/json': orderedJobSchema },
   errors: ['param_invalid', 'payment_required', 'forbidden', 'job_not_found'],
-  answer: async ({ path: { jobId }, asking }, services: OrchestratorServices) => {
-    const proved = await provePayer(asking, services)
+  answer: async ({ path: { jobId }, asking, caller }, services: OrchestratorServices) => {
+    const proved = await provePayer(asking, caller, services)
     if (proved.kind === 'challenged') return proved
     const { rows } = services
     const job = await readJob(rows, jobId)

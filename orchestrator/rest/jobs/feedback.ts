@@ -43,11 +43,11 @@ export const giveReviewEndpoint = rawEndpoint({
   produces: { 'application/json': reviewResultSchema },
   statuses: [200, 201, 202],
   errors: ['param_invalid', 'body_invalid', 'job_not_found', 'idempotency_conflict'],
-  answer: async ({ path: { jobId }, body, headers }, { reviews, jobs }: ReviewServices) => {
+  answer: async ({ path: { jobId }, body, headers, caller }, { reviews, jobs }: ReviewServices) => {
     const accept = [headers['accept-payment'] ?? []].flat().join()
     const isAble = mppPaymentIn(headers) !== null || namesMethod(accept, 'tempo/charge')
     const taken = await reviews.take(jobId, body, 'body', async (request) =>
-      jobs && isAble ? jobs.proofs.prove(headers, request) : null,
+      jobs && isAble ? jobs.proofs.prove(headers, request, caller.id) : null,
     )
     if (taken.kind === 'challenged') return taken
     const { outcome, reward } = taken

@@ -32,8 +32,8 @@ export const resumeEndpoint = rawEndpoint({
   asks: { scope: JOBS_SCOPE, what: 'proof' },
   produces: { 'application/json': null },
   errors: ['payment_required'],
-  answer: async ({ asking }, services: OrchestratorServices) => {
-    const proved = await provePayer(asking, services)
+  answer: async ({ asking, caller }, services: OrchestratorServices) => {
+    const proved = await provePayer(asking, caller, services)
     if (proved.kind === 'challenged') return proved
     return { kind: 'bytes', contentType: 'application/json; charset=utf-8', body: '' }
   },
@@ -86,8 +86,8 @@ export const payerJobsEndpoint = rawEndpoint({
   asks: { scope: JOBS_SCOPE, what: 'proof' },
   produces: { 'application/json': payerJobsSchema },
   errors: ['payment_required'],
-  answer: async ({ asking }, services: OrchestratorServices) => {
-    const proved = await provePayer(asking, services)
+  answer: async ({ asking, caller }, services: OrchestratorServices) => {
+    const proved = await provePayer(asking, caller, services)
     if (proved.kind === 'challenged') return proved
     const { app } = services
     const [jobs, spend, days] = await Promise.all([

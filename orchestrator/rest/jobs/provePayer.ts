@@ -1,5 +1,5 @@
 import { ApiError } from '#http/errors.ts'
-import type { AccessRequest } from '#http/request/access.ts'
+import type { AccessRequest, Caller } from '#http/request/access.ts'
 import type { Proved } from '#payments/PayerProofs.ts'
 import type { OrchestratorServices } from '../../operations.ts'
 
@@ -9,8 +9,9 @@ import type { OrchestratorServices } from '../../operations.ts'
  */
 export function provePayer(
   { method, url, headers, body }: AccessRequest,
+  caller: Caller,
   { jobs }: Pick<OrchestratorServices, 'jobs'>,
 ): Promise<Proved> {
   if (!jobs) throw new ApiError('payment_required', 'Jobs are not sold here.')
-  return jobs.proofs.prove(headers, { method, url, body })
+  return jobs.proofs.prove(headers, { method, url, body }, caller.id)
 }

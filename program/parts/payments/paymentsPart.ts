@@ -17,6 +17,7 @@ import { recheck } from '#payments/methods/recheck.ts'
 import { PayerProofs } from '#payments/PayerProofs.ts'
 import { Payments } from '#payments/Payments.ts'
 import { PayoutChain } from '#payments/payouts/PayoutChain.ts'
+import { RefusedPayments } from '#payments/RefusedPayments.ts'
 import { lowercased } from '#primitives.ts'
 import { appDatabase } from '#rows/database.ts'
 import type { Findings } from '#rows/payments/proofs.ts'
@@ -53,6 +54,9 @@ const REALM_DEFAULT = 'localhost'
 /** pathUSD and the second token that a dev chain begins with. */
 const devCurrencies = [PATH_USD, '0x20c0000000000000000000000000000000000001'] as const
 
+/** What is sold, by the mode of access. */
+const soldWhere = { guarded: 'reads beyond the quota and jobs', open: 'jobs' } as const
+
 const nothingSold = (problem: string): PaymentsPart => ({
   payments: null,
   proofs: null,
@@ -67,7 +71,8 @@ const UNSPONSORED = 'sessions are not offered, and payers pay their own fees: pa
 
 /** @throws SettingError where payments are on a chain that is not served */
 export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
-  const { config, program, secrets, egress, runtime, log } = base
+  const { config, program, secrets, egress, quotas, log } = base
+  const { clock } = base.runtime
   const { mode, prices, publicUrl } = config.access
   const settings = config.access.payments ?? devSettings(config, program)
   if (!settings) return nothingSold('ACCESS_FILE names no payee')
@@ -91,7 +96,6 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
     sponsoring: sponsored?.sponsoring ?? null,
   })
   const app = appDatabase(program.engines.postgres)
-  const { clock } = runtime
   const origin = publicUrl?.origin ?? `http://${REALM_DEFAULT}`
   const { account } = sending
   const x402 = openElsewhere(settings, { app, egress, account, origin, clock })
@@ -99,13 +103,14 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const methods = [charges, ...(sessions ? [sessions] : []), ...(x402 ? [x402.method] : [])]
   const checked = [offers, ...(x402 ? [x402.offer] : [])]
   await Promise.all(checked.map((one) => one.check()))
+  const refused = new RefusedPayments(quotas, clock)
   const payments = new Payments({
-    ...{ app, realm, methods, clock, log },
+    ...{ app, realm, methods, refused, clock, log },
     // Where access is open, no quota is left to go beyond.
     prices: mode === 'guarded' ? prices : {},
     priced: new Set([JOBS_SCOPE]),
   })
-  const proofs = new PayerProofs({ app, transport, ...seller })
+  const proofs = new PayerProofs({ app, transport, refused, ...seller })
   const sender = new PayoutChain({ chainId, account, feeTokens: currencies, nodes, clock })
   const route = { sender, ask: askOf(transport), tokens: offers.current }
   const payouts = openPayouts(base, sending, [route, ...(x402 ? [x402.route] : [])])
@@ -115,10 +120,9 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const prover = openProver(base, chainId, { ...told, nodes })
   const elsewhere =
     x402 && x402.chainId !== chainId ? openProver(base, x402.chainId, { ...told, nodes: x402.nodes }) : null
-  const sold = mode === 'guarded' ? 'reads beyond the quota and jobs' : 'jobs'
-  const selling = `${sold} are sold on chain ${chainId} to ${recipient}`
-  const { postgres } = program.engines
-  const books = new BooksWatch({ app, chains: () => bookedChains(config, postgres), clock, log })
+  const selling = `${soldWhere[mode]} are sold on chain ${chainId} to ${recipient}`
+  const booked = () => bookedChains(config, program.engines.postgres)
+  const books = new BooksWatch({ app, chains: booked, clock, log })
   const running = [payments, uncollected, prover, elsewhere, books, payouts, sponsored, ...checks]
   return {
     payments,

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readBalances } from '#rows/payments/ledger.ts'
 import { listPayments } from '#rows/payments/payments.ts'
 import { forgedOf } from '../../payments/support/forged.ts'
+import { type CountingNode, countingNode, withinAMinute } from '../../payments/support/refused.ts'
 import { accountOf, balanceOf, PATH_USD, payer } from '../../payments/support/shop.ts'
 import { fivefold, hashing, startJobShop } from './support/jobShop.ts'
 
@@ -283,5 +284,63 @@ describe('an account', () => {
     expect(await received()).toBe(before)
     expect(await asked()).toEqual({ cancel_requested_at: expect.any(Date) })
     expect((await cancel(4, randomUUID())).status).toBe(404)
+  })
+})
+
+describe('a caller of whom sixty payments were refused within a minute', () => {
+  type Ask = (caller: string, authorization: string) => Promise<number>
+  const body = jobOf(hashing('refused'))
+  let node: CountingNode
+  let origin: string
+  beforeAll(async () => {
+    node = countingNode(chain.rpcUrl)
+    ;({ origin } = await shop.serve({ transport: node.transport }))
+  })
+  const ask = (path: string, caller: string, init: RequestInit = {}) =>
+    fetch(`${origin}${path}`, { ...init, headers: { ...init.headers, 'x-caller': caller } })
+  const order: Ask = async (caller, authorization) =>
+    (await ask('/v1/jobs', caller, requestOf(body, { authorization }))).status
+  /** The status that the REST door has for the same. */
+  const orderAsAgent: Ask = async (caller, authorization) => {
+    const { idempotencyKey: idempotency_key, plan } = body
+    const params = { name: 'create_job', arguments: { idempotency_key, plan } }
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
+    const headers = { authorization, accept: 'application/json, text/event-stream' }
+    const { error, result } = Object(await (await ask('/mcp', caller, requestOf(message, headers))).json())
+    if (error) return 402
+    return result.structuredContent?.job
+      ? 200
+      : JSON.stringify(result).includes('rate_limit_exceeded')
+        ? 429
+        : 500
+  }
+  const prove: Ask = async (caller, authorization) =>
+    (await ask('/v1/jobs', caller, { headers: { authorization } })).status
+  const proof = async () => client(6).createCredential(await client(6).rawFetch(`${shop.origin}/v1/jobs`))
+
+  it.each([
+    ['a job', order, () => credentialFor(body, 6)],
+    ['an agent’s job', orderAsAgent, () => credentialFor(body, 6)],
+    ['a proof', prove, proof],
+  ] as const)('has to wait with %s, and no node is asked; others have not', async (_, send, good) => {
+    const told = await withinAMinute(async () => {
+      const [caller, credential] = [randomUUID(), await good()]
+      const refused = new Set<number>()
+      for (let sent = 0; sent < 60; sent++) refused.add(await send(caller, 'Payment e30'))
+      const before = node.calls
+      const own = await send(caller, credential)
+      return { refused, own, asked: node.calls - before, others: await send(randomUUID(), credential) }
+    })
+    expect(told).toEqual({ refused: new Set([402]), own: 429, asked: 0, others: 200 })
+  })
+
+  it('is the same at every door', async () => {
+    const told = await withinAMinute(async () => {
+      const caller = randomUUID()
+      for (let sent = 0; sent < 20; sent++)
+        for (const send of [order, orderAsAgent, prove]) await send(caller, 'Payment e30')
+      return Promise.all([order, orderAsAgent, prove].map((send) => send(caller, 'Payment e30')))
+    })
+    expect(told).toEqual([429, 429, 429])
   })
 })

@@ -21,6 +21,7 @@ import type { AppDatabase } from '#rows/database.ts'
 import { type Clock, systemRuntime } from '#runtime/runtime.ts'
 import { type Logger, silentLogger } from '#telemetry.ts'
 import { startServer } from '../../api/toolkitServer.ts'
+import { openToCallers, refusedPayments } from './refused.ts'
 
 export const REALM = 'shop.example'
 export const PATH_USD = '0x20c0000000000000000000000000000000000000'
@@ -64,7 +65,7 @@ export async function openShop(options: ShopOptions): Promise<Shop> {
   const { app, key = randomBytes(32), log = silentLogger, clock = systemRuntime().clock } = options
   const charges = chargesOf(options, key)
   const payments = new Payments({
-    ...{ app, realm: REALM, clock, log },
+    ...{ app, realm: REALM, clock, log, refused: refusedPayments(app) },
     methods: options.methods?.(charges) ?? [charges],
     prices: { 'data:read': '0.0005' },
   })
@@ -126,12 +127,12 @@ const untilItEnds = ({ signal }: EventStream) =>
   new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 
 const overQuota = (payments: Payments): Access => ({
-  identify: () => anonymous,
-  manage: (request) => payments.managed(request)?.(),
-  admit: (_caller, { headers, method, url, body }, { scope }, units) => {
+  identify: openToCallers.identify,
+  manage: (request) => payments.managed(request, anonymous.id),
+  admit: (caller, { headers, method, url, body }, { scope }, units) => {
     const accept = headers['accept-payment']
     const wanted = { method, url, body, scope: scope ?? '', units, accept: accept?.toString() }
-    const presented = payments.presentedIn(headers)
+    const presented = payments.presentedIn(headers, caller.id)
     return presented ? payments.begin(presented, wanted) : payments.challenge(wanted)
   },
 })

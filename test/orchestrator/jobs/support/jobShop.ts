@@ -1,6 +1,6 @@
 /** The doors of jobs over a catalog with what ships, selling on a dev chain. */
 import { randomBytes } from 'node:crypto'
-import { http } from 'viem'
+import { http, type Transport } from 'viem'
 import { createServer } from '#api/server.ts'
 import { CursorKeys } from '#http/request/cursor.ts'
 import { DevRpc } from '#local/devchain/devRpc.ts'
@@ -15,6 +15,7 @@ import { Payments } from '#payments/Payments.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import { createLogger, silentLogger } from '#telemetry.ts'
+import { openToCallers, refusedPayments } from '../../../payments/support/refused.ts'
 import { accountOf, chargesOf, PATH_USD, REALM } from '../../../payments/support/shop.ts'
 import { startTestDevChain } from '../../../support/devchain.ts'
 import { openDemo } from '../../support/demo.ts'
@@ -37,17 +38,21 @@ export async function openJobShop(atEnd: (end: () => Promise<void>) => void, opt
     costMax = null,
     quotes = services.quotes,
     methods = (charges) => [charges],
+    transport = http(options.rpcUrl),
   }: Partial<JobOrdersOptions> & {
+    /** To the chain's node. */
+    readonly transport?: Transport
     /** In the place of charges alone. */
     readonly methods?: (charges: TempoCharges) => readonly PaymentMethod[]
   } = {}) => {
+    const refused = refusedPayments(catalog.app)
     const payments = new Payments({
-      ...{ app: catalog.app, realm: REALM, methods: methods(chargesOf(options, key)) },
+      ...{ app: catalog.app, realm: REALM, methods: methods(chargesOf(options, key, transport)), refused },
       ...{ prices: {}, priced: new Set([JOBS_SCOPE]), clock, log: silentLogger },
     })
     const proofs = new PayerProofs({
       ...{ app: catalog.app, realm: REALM, keys, currency: PATH_USD },
-      ...{ chainId: options.chainId, recipient: options.recipient, transport: http(options.rpcUrl) },
+      ...{ chainId: options.chainId, recipient: options.recipient, transport, refused },
     })
     const orders = new JobOrders({
       ...{ app: catalog.app, payments, proofs, quotes, clock, costMax, made: () => {} },
@@ -66,6 +71,7 @@ export async function openJobShop(atEnd: (end: () => Promise<void>) => void, opt
         askOwn: () => Promise.reject(new Error('no tool of this server asks it')),
       },
       chains: [],
+      access: openToCallers,
       cursorKeys: new CursorKeys([Buffer.alloc(32, 1)]),
       clock,
       log: createLogger('silent'),
