@@ -1,10 +1,15 @@
-// Goal: the payer's own review counts, by whichever door, and a stranger's is kept until it comes.
+// Goal: the payer's own review counts, by whichever door, and a stranger's is kept until it comes;
+// an account proves itself to any process.
 // Method: the doors on loopback, on a dev chain; the payer and a stranger are the payment library's
 // clients, over HTTP and over the agents' protocol in either revision; an engine runs the jobs.
 import { randomUUID } from 'node:crypto'
+import { http } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PayerProofs } from '#payments/PayerProofs.ts'
 import { lowercased, membersOf } from '#primitives.ts'
-import { accountOf, payer as payerFetch } from '../../payments/support/shop.ts'
+import { openSecrets } from '#rows/secrets.ts'
+import { refusedPayments } from '../../payments/support/refused.ts'
+import { accountOf, PATH_USD, payer as payerFetch, REALM } from '../../payments/support/shop.ts'
 import { agents } from '../support/mcpClients.ts'
 import { openEngine } from './support/engine.ts'
 import { node, orderOf } from './support/jobOrder.ts'
@@ -110,5 +115,57 @@ describe.each(agents)('an agent of $revision', ({ connect }) => {
     agent.payAs(stranger, chain())
     const told = await agent.call('create_job_review', { job_id: jobId, ...whole })
     expect(membersOf(told['structuredContent'])).toMatchObject({ jobId, reward: unproved.reward })
+  })
+})
+
+describe('a proof of an account', () => {
+  /** A process that follows the keys of the database. */
+  const open = async () => {
+    const { app } = started.shop.catalog
+    const secrets = await openSecrets(app, [])
+    const payee = { recipient: lowercased(accountOf(21).address), currency: PATH_USD } as const
+    const keys = await secrets.keys('payments')
+    const proofs = new PayerProofs({
+      ...{ app, realm: REALM, keys, chainId, ...payee },
+      ...{ transport: http(chain().rpcUrl), refused: refusedPayments(app) },
+    })
+    return { secrets, proofs, follow: async () => proofs.use(await secrets.keys('payments')) }
+  }
+  const supersededSince = (minutes: number) =>
+    started.shop.catalog.app
+      .updateTable('app.secrets')
+      .set({ superseded_at: new Date(Date.now() - minutes * 60_000) })
+      .where('name', '=', 'payments')
+      .where('superseded_at', 'is not', null)
+      .execute()
+  const request = { method: 'GET', url: '/jobs', body: undefined }
+  const askedBy = async ({ proofs }: Awaited<ReturnType<typeof open>>) => {
+    const asked = await proofs.prove({}, request, 'somebody')
+    if (asked.kind !== 'challenged') throw new Error('nothing is asked')
+    const answer = new Response(null, { status: 402 })
+    for (const each of [asked.headers['www-authenticate'] ?? []].flat())
+      answer.headers.append('www-authenticate', each)
+    return payerFetch(buyer, chain()).createCredential(answer)
+  }
+  const takenBy = async ({ proofs }: Awaited<ReturnType<typeof open>>, authorization: string) =>
+    (await proofs.prove({ authorization }, request, 'somebody')).kind
+
+  it('that another process asked for is taken across a rotation, until the overlap is over', async () => {
+    const [here, there] = [await open(), await open()]
+    const [first, second] = [await askedBy(here), await askedBy(here)]
+    expect(await takenBy(there, first)).toBe('proved')
+    // Spent for every process.
+    expect(await takenBy(here, first)).toBe('challenged')
+    await here.secrets.rotate()
+    await supersededSince(2)
+    await there.follow()
+    expect(await takenBy(there, second)).toBe('proved')
+    await here.follow()
+    const [third, fourth] = [await askedBy(there), await askedBy(here)]
+    expect(await takenBy(here, third)).toBe('proved')
+    await here.secrets.rotate()
+    await supersededSince(20)
+    await there.follow()
+    expect(await takenBy(there, fourth)).toBe('challenged')
   })
 })
