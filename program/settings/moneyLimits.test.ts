@@ -34,6 +34,12 @@ test.each<[string, Partial<MoneyLimits>, setting: string, problem: RegExp]>([
     /limits\.job: 60 dollars are more than limits\.day, 50/,
   ],
   [
+    'a job above a payer’s share of a day',
+    { wallet: limitsOf({ payer: '4' }) },
+    'WALLET_FILE',
+    /limits\.job: 5 dollars are more than limits\.payer, 4/,
+  ],
+  [
     'a refund above a day',
     { jobCostMax: '5', payouts: '4.99' },
     'ACCESS_FILE',
@@ -43,4 +49,12 @@ test.each<[string, Partial<MoneyLimits>, setting: string, problem: RegExp]>([
   const refusal = () => jobCostMaxOf({ ...usual, ...limits })
   expect(refusal).toThrow(SettingError)
   expect(refusal).toThrow(expect.objectContaining({ setting, message: expect.stringMatching(problem) }))
+})
+
+test.each([
+  ['a quarter of the day', {}, 12_500_000n],
+  ['no less than a job', { job: '20' }, 20_000_000n],
+  ['as it is set', { payer: '50' }, 50_000_000n],
+])('a payer’s share of the day: %s', (_, given, units) => {
+  expect(limitsOf(given).payerUnits).toBe(units)
 })

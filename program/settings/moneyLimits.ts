@@ -23,12 +23,17 @@ const DECIMALS = 6
 /** The most that one job may cost, in dollars. @throws SettingError where limits contradict each other */
 export function jobCostMaxOf({ jobCostMax, multiplier, wallet, payouts }: MoneyLimits): string {
   if (wallet === null) return jobCostMax ?? '0'
-  const { jobUnits, dayUnits } = wallet
+  const { jobUnits, dayUnits, payerUnits } = wallet
   const text = (units: bigint) => decimalText(units, DECIMALS)
   if (jobUnits > dayUnits)
     throw new SettingError(
       'WALLET_FILE',
       `limits.job: ${text(jobUnits)} dollars are more than limits.day, ${text(dayUnits)}`,
+    )
+  if (jobUnits > payerUnits)
+    throw new SettingError(
+      'WALLET_FILE',
+      `limits.job: ${text(jobUnits)} dollars are more than limits.payer, ${text(payerUnits)}`,
     )
   const bought = shareOf(jobUnits, multiplier)
   const sent = payouts === null ? null : amountOf(payouts, 1, DECIMALS)

@@ -21,7 +21,9 @@ const rpcUrl = s.text({ pattern: '^https?://', maxLength: 2_048, description: 'a
 
 const fileSchema = s.object({
   keyFile: s.text({ minLength: 1, description: 'a path' }),
-  limits: s.optional(s.object({ job: dollars, day: dollars, service: dollars, payee: dollars })),
+  limits: s.optional(
+    s.object({ job: dollars, day: dollars, service: dollars, payee: dollars, payer: dollars }),
+  ),
   lowBelow: dollars,
   chains: s.optional(
     s.array(
@@ -40,17 +42,24 @@ const readFile = settingFile(fileSchema)
 const limitDefaults = { job: '5', day: '50', service: '25', payee: '25' } as const
 const LOW_BELOW_DEFAULT = '5'
 
+/** One payer's part of the day, so that his own seller uses up the day of nobody else. */
+const PAYERS_PER_DAY = 4n
+
 /** Decimals of the currency of quotes. */
 const DECIMALS = 6
 const unitsOf = (text: string): bigint => amountOf(text, 1, DECIMALS)
 
-export function limitsOf(given: Partial<Record<keyof typeof limitDefaults, string>> = {}): WalletLimits {
-  const { job, day, service, payee } = { ...limitDefaults, ...given }
+type GivenLimits = Partial<Record<keyof typeof limitDefaults | 'payer', string>>
+
+export function limitsOf(given: GivenLimits = {}): WalletLimits {
+  const { job, day, service, payee, payer } = { ...limitDefaults, ...given }
+  const [jobUnits, dayUnits] = [unitsOf(job), unitsOf(day)]
+  const share = dayUnits / PAYERS_PER_DAY
   return {
-    jobUnits: unitsOf(job),
-    dayUnits: unitsOf(day),
+    ...{ jobUnits, dayUnits },
     serviceUnits: unitsOf(service),
     payeeUnits: unitsOf(payee),
+    payerUnits: payer !== undefined ? unitsOf(payer) : share > jobUnits ? share : jobUnits,
   }
 }
 

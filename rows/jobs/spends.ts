@@ -146,7 +146,7 @@ async function end(
   return app.transaction().execute(async (transaction) => {
     const before = await transaction
       .selectFrom('app.spends')
-      .select(['units', 'day', 'service_id', 'recipient'])
+      .select(['units', 'day', 'service_id', 'recipient', 'job_payer'])
       .where('id', '=', id)
       .where('state', '=', from)
       .forUpdate()
@@ -161,9 +161,10 @@ async function end(
       })
       .where('id', '=', id)
       .execute()
-    const { day, service_id: serviceId, recipient } = before
+    const { day, service_id: serviceId, recipient, job_payer: payer } = before
     const change = units - BigInt(before.units)
-    await moveBudget(transaction, { day, serviceId, payee: toHex(recipient) }, change)
+    const place = { day, serviceId, payee: toHex(recipient), payer: payer && toHex(payer) }
+    await moveBudget(transaction, place, change)
     return true
   })
 }

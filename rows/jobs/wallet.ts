@@ -3,7 +3,7 @@
  * before anything is signed, so that no limit is passed however many processes pay.
  */
 import { sql } from 'kysely'
-import { toBytes } from '#store/sql.ts'
+import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, fromNow } from '../database.ts'
 import { history } from '../history.ts'
 import { newTimedId } from '../identifiers.ts'
@@ -18,9 +18,11 @@ export interface WalletLimits {
   readonly dayUnits: bigint
   readonly serviceUnits: bigint
   readonly payeeUnits: bigint
+  /** For jobs of one payer. */
+  readonly payerUnits: bigint
 }
 
-export type LimitName = 'job' | 'day' | 'service' | 'payee'
+export type LimitName = 'job' | 'day' | 'service' | 'payee' | 'payer'
 
 export type Reservation =
   | { readonly kind: 'reserved'; readonly id: string }
@@ -46,12 +48,14 @@ export async function reserveSpend(
       const { isPaused, isKnown, day } = await lockWallet(transaction)
       if (isPaused) return { kind: 'paused' }
       if (!isKnown) return { kind: 'frozen' }
-      if (await isCancelling(transaction, terms.jobId)) return { kind: 'cancelled' }
+      const job = await readPayer(transaction, terms.jobId)
+      if (job?.isCancelling) return { kind: 'cancelled' }
       const id = newTimedId('spd', nowMs)
-      if (!(await insertSpend(transaction, id, day, terms))) return { kind: 'taken' }
+      const payer = job?.payer ?? null
+      if (!(await insertSpend(transaction, { id, day, payer }, terms))) return { kind: 'taken' }
       if ((await sumOfJob(transaction, terms.jobId)) > jobUnits) throw new LimitReached('job')
       const { serviceId, recipient: payee, units } = terms
-      const sums = await moveBudget(transaction, { day, serviceId, payee }, units)
+      const sums = await moveBudget(transaction, { day, serviceId, payee, payer }, units)
       const passed = sums.find((sum) => sum.units > limitOf(sum, limits))
       if (passed) throw new LimitReached(passed.kind === 'all' ? 'day' : passed.kind)
       return { kind: 'reserved', id }
@@ -72,13 +76,25 @@ class LimitReached extends Error {
   }
 }
 
-const limitOf = ({ kind }: DaySum, { dayUnits, serviceUnits, payeeUnits }: WalletLimits): bigint =>
-  ({ all: dayUnits, service: serviceUnits, payee: payeeUnits })[kind]
+const limitOf = ({ kind }: DaySum, limits: WalletLimits): bigint =>
+  ({
+    all: limits.dayUnits,
+    service: limits.serviceUnits,
+    payee: limits.payeeUnits,
+    payer: limits.payerUnits,
+  })[kind]
+
+/** What a spend is besides its terms. */
+interface Reserved {
+  readonly id: string
+  readonly day: string
+  /** The address that paid for its job. */
+  readonly payer: string | null
+}
 
 async function insertSpend(
   transaction: AppDatabase,
-  id: string,
-  day: string,
+  { id, day, payer }: Reserved,
   { jobId, nodeId, attempt, serviceId, protocol, chainId, amount, units, ...terms }: SpendTerms,
 ): Promise<boolean> {
   const row = await transaction
@@ -89,6 +105,7 @@ async function insertSpend(
       currency: toBytes(terms.currency),
       recipient: toBytes(terms.recipient),
       payer: toBytes(terms.payer),
+      job_payer: payer === null ? null : toBytes(payer),
     })
     .onConflict((conflict) => conflict.doNothing())
     .returning('id')
@@ -105,14 +122,15 @@ async function sumOfJob(transaction: AppDatabase, jobId: string): Promise<bigint
   return BigInt(units)
 }
 
-async function isCancelling(transaction: AppDatabase, jobId: string): Promise<boolean> {
-  const found = await transaction
+/** Undefined for a spend of no job. */
+async function readPayer(transaction: AppDatabase, jobId: string) {
+  const row = await transaction
     .selectFrom('app.jobs')
-    .select('id')
+    .select('payer')
+    .select(sql<boolean>`cancel_requested_at IS NOT NULL`.as('isCancelling'))
     .where('id', '=', jobId)
-    .where('cancel_requested_at', 'is not', null)
     .executeTakeFirst()
-  return found !== undefined
+  return row && { payer: toHex(row.payer), isCancelling: row.isCancelling }
 }
 
 const today = sql<string>`to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD')`

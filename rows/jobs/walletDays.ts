@@ -9,13 +9,15 @@ export interface BudgetPlace {
   readonly serviceId: string
   /** Lowercase address. */
   readonly payee: string
+  /** Lowercase address that paid for the job; null for spends from before payers had a share. */
+  readonly payer: string | null
 }
 
-export type BudgetKind = 'all' | 'service' | 'payee'
+export type BudgetKind = 'all' | 'service' | 'payee' | 'payer'
 
 export interface DaySum {
   readonly kind: BudgetKind
-  /** Id of a service or address of a payee; empty for all together. */
+  /** Id of a service, or address of a payee or payer; empty for all together. */
   readonly subject: string
   readonly units: bigint
 }
@@ -23,13 +25,14 @@ export interface DaySum {
 /** Adds to the sums, which rows are taken of in one order; what they are then. */
 export async function moveBudget(
   transaction: AppDatabase,
-  { day, serviceId, payee }: BudgetPlace,
+  { day, serviceId, payee, payer }: BudgetPlace,
   units: bigint,
 ): Promise<readonly DaySum[]> {
   const sums: DaySum[] = []
   const places = [
     ['all', ''],
     ['payee', payee],
+    ...(payer === null ? [] : [['payer', payer] as const]),
     ['service', serviceId],
   ] as const
   for (const [kind, subject] of places) {
@@ -49,18 +52,23 @@ export async function moveBudget(
   return sums
 }
 
-/** Sums of the day, the largest first. */
+/** Anybody may pay for a job: the day has as many sums as payers. */
+const SUMS_MAX = 200
+
+/** The largest sums of the day, that of all together first. */
 export async function readDay(app: AppDatabase, day: string): Promise<readonly DaySum[]> {
   const rows = await app
     .selectFrom('app.wallet_days')
     .select(['kind', 'subject', 'units'])
     .where('day', '=', day)
     .orderBy('units', 'desc')
+    .orderBy('kind')
+    .limit(SUMS_MAX)
     .execute()
   return rows.map(({ kind, subject, units }) => ({ kind: kindOf(kind), subject, units: BigInt(units) }))
 }
 
-const kinds: readonly BudgetKind[] = ['all', 'service', 'payee']
+const kinds: readonly BudgetKind[] = ['all', 'service', 'payee', 'payer']
 
 function kindOf(text: string): BudgetKind {
   const kind = kinds.find((known) => known === text)

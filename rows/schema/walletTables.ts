@@ -21,6 +21,7 @@ export const walletTables = {
     amount: given('numeric'),
     recipient: given('bytea'),
     payer: given('bytea'),
+    job_payer: maybe('bytea'),
     units: given('numeric'),
     day: given('text'),
     credential: maybe('bytea'),

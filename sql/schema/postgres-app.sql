@@ -825,6 +825,7 @@ CREATE TABLE app.spends (
   reserved_at timestamp with time zone DEFAULT now() NOT NULL,
   sent_at timestamp with time zone,
   ended_at timestamp with time zone,
+  job_payer bytea,
   CONSTRAINT spends_amount_check CHECK ((amount > (0)::numeric)),
   CONSTRAINT spends_check CHECK (((state = ANY (ARRAY['reserved'::text, 'void'::text])) OR ((reference IS NOT NULL) AND (valid_before IS NOT NULL)))),
   CONSTRAINT spends_check1 CHECK (((state <> 'reserved'::text) OR (reference IS NULL))),
@@ -849,6 +850,7 @@ COMMENT ON COLUMN app.spends.tx_hash IS 'of the transaction, where it is known';
 COMMENT ON COLUMN app.spends.valid_before IS 'it cannot be mined from then on';
 COMMENT ON COLUMN app.spends.from_block IS 'it is in no block before';
 COMMENT ON COLUMN app.spends.tries IS 'times it was sent to the seller';
+COMMENT ON COLUMN app.spends.job_payer IS 'address that paid for the job, whose share of the day it counts against; null if it counts against none';
 
 CREATE TABLE app.sponsored_days (
   chain_id bigint NOT NULL,
@@ -897,12 +899,12 @@ CREATE TABLE app.wallet_days (
   subject text NOT NULL,
   day text NOT NULL,
   units numeric(78,0) NOT NULL,
-  CONSTRAINT wallet_days_kind_check CHECK ((kind = ANY (ARRAY['all'::text, 'service'::text, 'payee'::text]))),
+  CONSTRAINT wallet_days_kind_check CHECK ((kind = ANY (ARRAY['all'::text, 'service'::text, 'payee'::text, 'payer'::text]))),
   CONSTRAINT wallet_days_pkey PRIMARY KEY (day, kind, subject),
   CONSTRAINT wallet_days_units_check CHECK ((units >= (0)::numeric))
 );
 COMMENT ON TABLE app.wallet_days IS 'what was spent or is reserved on a day, which limits are compared with';
-COMMENT ON COLUMN app.wallet_days.subject IS 'id of a service or address of a payee; empty for all together';
+COMMENT ON COLUMN app.wallet_days.subject IS 'id of a service, or address of a payee or of a payer of jobs; empty for all together';
 
 CREATE TABLE app.webhook_blocks (
   chain_id bigint NOT NULL,

@@ -9,6 +9,7 @@ import { readDay } from '#rows/jobs/walletDays.ts'
 import { findPause, pause, resumeWallet } from '#rows/payments/pauses.ts'
 import { openPostgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
+import { node, orderOf, place } from '../orchestrator/jobs/support/jobOrder.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { ample } from './support/wallet.ts'
 
@@ -49,6 +50,37 @@ test('the limit of a day counts what is reserved and not what was given back', a
   expect(await dayUnitsOf()).toBe(limits.dayUnits)
   const [open] = await sumOpenSpends(app)
   expect(open).toMatchObject({ chainId: 1337, units: limits.dayUnits })
+})
+
+test('a payer who buys from his own sellers uses up his share of the day, and nobody else’s', async () => {
+  const jobOf = (byte: string) =>
+    place(app, { ...orderOf({ nodes: [node('call')] }), payer: `0x${byte.repeat(20)}` })
+  const [stranger, victim] = ['a1', 'b2']
+  const jobs = [await jobOf(stranger), await jobOf(stranger)]
+  const limits = { ...ample, payerUnits: 105n }
+  // Each time another seller.
+  const asked = Array.from({ length: 24 }, (_, index) => {
+    const of = { jobId: jobs[index % 2] ?? '', serviceId: `own-${index}` }
+    return reserveSpend(app, spend({ ...of, recipient: `0x${`${10 + index}`.repeat(20)}` }), limits, index)
+  })
+  const told = await Promise.all(asked)
+  const reserved = told.filter(({ kind }) => kind === 'reserved')
+  expect(reserved).toHaveLength(10)
+  expect(told.filter((one) => one.kind === 'limited' && one.limit === 'payer')).toHaveLength(14)
+  const ofVictim = spend({ jobId: await jobOf(victim) })
+  expect(await reserveSpend(app, ofVictim, limits, 1)).toMatchObject({ kind: 'reserved' })
+
+  const { day } = await readWallet(app)
+  const sums = (await readDay(app, day)).filter(({ kind }) => kind === 'payer')
+  expect(sums.map(({ subject, units }) => [subject.slice(0, 4), units])).toEqual([
+    ['0xa1', 100n],
+    ['0xb2', 10n],
+  ])
+  // What was not paid is his again.
+  const [first] = reserved
+  expect(first?.kind === 'reserved' && (await voidSpend(app, first.id, { from: 'reserved' }))).toBe(true)
+  const again = spend({ jobId: jobs[0] ?? '' })
+  expect(await reserveSpend(app, again, limits, 1)).toMatchObject({ kind: 'reserved' })
 })
 
 test('a node has one spend', async () => {

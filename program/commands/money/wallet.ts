@@ -50,6 +50,7 @@ async function readReport(config: Config, runtime: Runtime, log: Logger) {
         day: dollars(limits.dayUnits),
         service: dollars(limits.serviceUnits),
         payee: dollars(limits.payeeUnits),
+        payer: dollars(limits.payerUnits),
       },
     }
   } finally {
@@ -76,9 +77,9 @@ function linesOf(report: Awaited<ReturnType<typeof readReport>>): readonly strin
     `reserved  ${reserved}`,
     ...spent.map(
       ({ kind, subject, dollars }) =>
-        `${day}  ${dollars} ${kind === 'all' ? 'altogether' : `to ${kind} ${subject}`}`,
+        `${day}  ${dollars} ${kind === 'all' ? 'altogether' : `${kind === 'payer' ? 'for' : 'to'} ${kind} ${subject}`}`,
     ),
-    `limits    ${limits.job} a job; a day ${limits.day}, ${limits.service} to a service, ${limits.payee} to a payee`,
+    `limits    ${limits.job} a job; a day ${limits.day}, ${limits.service} to a service, ${limits.payee} to a payee, ${limits.payer} for jobs of a payer`,
   ]
 }
 

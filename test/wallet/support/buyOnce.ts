@@ -40,7 +40,10 @@ const spender = new Spender({
   ],
   sealer: sealerOf([Buffer.from(given.sealingKey, 'hex')]),
   mayPay: () => true,
-  limits: { jobUnits: limit, dayUnits: limit, serviceUnits: limit, payeeUnits: limit },
+  limits: {
+    ...{ jobUnits: limit, dayUnits: limit },
+    ...{ serviceUnits: limit, payeeUnits: limit, payerUnits: limit },
+  },
   terms: besideDevChain(quoteTerms('1', parTokensDefault), given.chainId),
   ...{ clock, failpoint, log: silentLogger },
 })

@@ -22,6 +22,7 @@ export const ample: WalletLimits = {
   dayUnits: 10n ** 12n,
   serviceUnits: 10n ** 12n,
   payeeUnits: 10n ** 12n,
+  payerUnits: 10n ** 12n,
 }
 
 export interface TestWallet {
