@@ -60,7 +60,7 @@ export interface Paid {
   readonly amount: bigint
   /** The same in the smallest unit of the quote's currency, rounded up. */
   readonly units: bigint
-  /** Hash of the transaction. */
+  /** The books know it by this: the hash of its transaction, or what the chain will find it by. */
   readonly reference: string
 }
 

@@ -2,12 +2,12 @@
  * A job in memory while a process runs it: takes in what happened and says what is to be written and
  * done next. It calls nobody and knows no clock, so that every history can be replayed.
  */
+import { closingOf } from '#rows/jobs/closing.ts'
 import type { NewJobEvent } from '#rows/jobs/events.ts'
 import type { AttemptChange, JobStep, LoadedJob, LoadedNode, NodeChange } from '#rows/jobs/heldJobs.ts'
 import type { JobState } from '#rows/jobs/states.ts'
 import type { Random } from '#runtime/runtime.ts'
 import type { Purchased } from '#wallet/buyer.ts'
-import { closingOf } from './closing.ts'
 import type { Completion } from './completion.ts'
 import { type Decision, decide } from './decide.ts'
 import { type NodeErrorCode, type NodeOutcome, outcomeOf, type Polled, pollOutcomeOf } from './outcome.ts'
@@ -175,6 +175,12 @@ export class JobProgress {
         this.#change(node, { state, errorCode: outcome.code, errorMessage: outcome.message, dueMs: null })
         break
       case 'again':
+        // Its next call has the same number: waiting for the wallet uses none up.
+        this.#change(node, {
+          ...{ state, dueMs: outcome.dueMs },
+          ...(outcome.isUntried && { attempt: node.attempt - 1 }),
+        })
+        break
       case 'unknown':
         this.#change(node, { state, dueMs: outcome.dueMs })
         break

@@ -8,8 +8,8 @@ import { JOB_OUTPUT_BYTES_MAX, type NodeOutput, OutputRefusedError, outputOf } f
 export type NodeOutcome =
   | { readonly kind: 'succeed'; readonly output: NodeOutput }
   | { readonly kind: 'fail'; readonly code: NodeErrorCode; readonly message: string }
-  /** Nothing was paid: another purchase is tried. */
-  | { readonly kind: 'again'; readonly dueMs: number }
+  /** Nothing was paid: another purchase is tried, or the same one where it was not tried yet. */
+  | { readonly kind: 'again'; readonly dueMs: number; readonly isUntried?: true }
   /** The same purchase is asked for again. */
   | { readonly kind: 'unknown'; readonly dueMs: number }
   /** The service works on; `pollPath` is where it is asked. */
@@ -112,7 +112,7 @@ function refused(
   { code, message }: Extract<Purchased, { kind: 'refused' }>,
   context: OutcomeContext,
 ): NodeOutcome {
-  if (ofWallet.has(code)) return { kind: 'again', dueMs: context.nowMs + WALLET_MS }
+  if (ofWallet.has(code)) return { kind: 'again', dueMs: context.nowMs + WALLET_MS, isUntried: true }
   return passing.has(code) ? retried(context, code, message) : fail(code, message)
 }
 

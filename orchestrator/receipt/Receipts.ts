@@ -96,7 +96,7 @@ function nodeParts(
       paid
         ? {
             ...{ chainId: paid.chainId, token: paid.currency, amount: `${paid.amount}` },
-            transactionHash: paid.reference,
+            ...(paid.transactionHash !== null && { transactionHash: paid.transactionHash }),
           }
         : [],
     ),

@@ -24,7 +24,7 @@ const paidCall = s.named('ReceiptPurchase', {
   chainId: s.count,
   token: s.address,
   amount: s.amount,
-  transactionHash: s.text(),
+  transactionHash: s.optional(s.hash),
 })
 
 const nodePart = s.named('ReceiptNode', {

@@ -27,15 +27,20 @@ interface DifferenceRow {
   readonly ledger: string | null
 }
 
-/** The first ones that differ, as of one moment. Fees of payouts are in no other row but in their blocks. */
+/**
+ * The first ones that differ, as of one moment. Fees of payouts are in no other row but in their
+ * blocks. What is void was taken back by entries of their own, whose id is that of what they take
+ * back, `/void` and more.
+ */
 export async function compareEntries(app: AppDatabase, limit: number): Promise<readonly EntryDifference[]> {
   const { rows } = await sql<DifferenceRow>`
     WITH expected AS (${expectedEntries}),
     ledger AS (
-      SELECT transaction_id, account, chain_id, currency, amount
+      SELECT split_part(transaction_id, '/void', 1) AS transaction_id, account, chain_id, currency, sum(amount) AS amount
       FROM app.ledger_entries
       WHERE NOT (account IN (${COSTS_OF_FEES}, ${CHAIN})
         AND EXISTS (SELECT FROM app.payouts o WHERE o.id = transaction_id AND o.state = 'paid'))
+      GROUP BY 1, 2, 3, 4 HAVING sum(amount) <> 0
     )
     SELECT transaction_id, account, chain_id, currency, expected.amount AS expected, ledger.amount AS ledger
     FROM expected FULL JOIN ledger USING (transaction_id, account, chain_id, currency)

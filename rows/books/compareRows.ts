@@ -93,6 +93,13 @@ const owedRefunds = sql`
   UNION ALL
   SELECT id, payer, chain_id, currency, amount, false FROM app.payments WHERE owed_at IS NOT NULL`
 
+/** Refunds by payment: one that is owed for a call without a payment is its job's. */
+const refunds = sql`
+  SELECT min(o.id) AS id, coalesce(j.payment_id, o.reference) AS reference, o.chain_id, o.currency, o.recipient,
+    sum(o.amount) AS amount, bool_or(o.state = 'withdrawn') AS is_withdrawn
+  FROM app.payouts o LEFT JOIN app.spends s ON s.id = o.reference AND s.state = 'void' LEFT JOIN app.jobs j ON j.id = s.job_id::uuid
+  WHERE o.kind = 'refund' GROUP BY 2, 3, 4, 5`
+
 /**
  * A refund is exactly what is owed, to who paid; what a job owes is refunded unless the chain took its
  * payment back. Only then is a debt withdrawn.
@@ -102,12 +109,12 @@ const ofRefunds: RowRule = {
   broken: sql`
     SELECT * FROM (
       SELECT coalesce(o.id, 'refund of ' || d.reference) AS id,
-        CASE WHEN d.reference IS NULL THEN 'nothing is owed' WHEN o.state = 'withdrawn' AND p.proof IS DISTINCT FROM 'reversed' THEN 'it is owed'
+        CASE WHEN d.reference IS NULL THEN 'nothing is owed' WHEN o.is_withdrawn AND p.proof IS DISTINCT FROM 'reversed' THEN 'it is owed'
           ELSE concat_ws(' ', 'to', ${hex('d.payer')}, ${moneyOf('d.chain_id', 'd.currency', sql`d.amount`)}) END AS expected,
         CASE WHEN o.id IS NULL THEN 'none'
           ELSE concat_ws(' ', 'to', ${hex('o.recipient')}, ${moneyOf('o.chain_id', 'o.currency', sql`o.amount`)}) END AS found,
         o.id IS NOT NULL OR (d.is_due AND p.proof IS DISTINCT FROM 'reversed') AS is_asked
-      FROM (SELECT * FROM app.payouts WHERE kind = 'refund') AS o
+      FROM (${refunds}) AS o
       FULL JOIN (${owedRefunds}) AS d ON d.reference = o.reference
       LEFT JOIN app.payments p ON p.id = coalesce(o.reference, d.reference)
     ) AS refunds WHERE is_asked AND expected <> found`,

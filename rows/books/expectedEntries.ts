@@ -3,6 +3,7 @@
  * account to another. A change of a rule of booking is a change here.
  */
 import { sql } from 'kysely'
+import { refundsOfJob } from '../jobs/refunds.ts'
 
 const accountOf = (column: string) => sql`'payer:0x' || encode(${sql.ref(column)}, 'hex')`
 
@@ -42,9 +43,12 @@ const ofReversedJobs = sql`
     j.chain_id, j.token AS currency, m.amount
   FROM app.jobs j JOIN app.payments p ON p.id = j.payment_id AND p.proof = 'reversed'
   LEFT JOIN app.payouts r ON r.kind = 'reward' AND r.reference = j.id::text AND j.committed_amount IS NOT NULL,
+  LATERAL (SELECT coalesce(sum(amount), 0) AS sent FROM app.payouts
+    WHERE kind = 'refund' AND state <> 'withdrawn' AND reference = ANY(${refundsOfJob('j')})) AS o,
   LATERAL (VALUES
     ('escrow:jobs', CASE WHEN j.committed_amount IS NULL THEN j.charged_amount END),
-    (CASE WHEN ${isSent('refund', sql`p.id`)} THEN 'costs:reversed' ELSE 'refunds' END, j.charged_amount - j.committed_amount),
+    ('costs:reversed', o.sent),
+    ('refunds', j.charged_amount - j.committed_amount - o.sent),
     (CASE WHEN r.state <> 'withdrawn' THEN 'costs:reversed' ELSE 'rewards' END, r.amount)
   ) AS m (source, amount)
   WHERE m.amount > 0`

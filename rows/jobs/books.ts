@@ -47,12 +47,16 @@ export interface PaidCall {
   readonly reference: string
 }
 
+/** What the ledger knows the cost of a call by. */
+export const costIdOf = ({ chainId, reference }: Pick<PaidCall, 'chainId' | 'reference'>): string =>
+  `cost:${chainId}:${reference}`
+
 export async function addCost(
   transaction: AppDatabase,
   { chainId, currency, amount, reference }: PaidCall,
   isDelivered: boolean,
 ): Promise<void> {
-  await addEntries(transaction, `cost:${chainId}:${reference}`, [
+  await addEntries(transaction, costIdOf({ chainId, reference }), [
     { account: WALLET, chainId, currency, amount: -amount },
     { account: isDelivered ? COST_OF_CALLS : COST_OF_UNDELIVERED, chainId, currency, amount },
   ])

@@ -22,6 +22,7 @@ import {
 import { addEvents, type NewJobEvent } from './events.ts'
 import { readOutputs } from './reads.ts'
 import { type JobState, jobStateOf, type NodeState, nodeStateOf } from './states.ts'
+import { voidCalls } from './voided.ts'
 
 /** A job, as the process that holds it names it. */
 export interface HeldJob {
@@ -209,7 +210,7 @@ async function write(transaction: AppDatabase, { jobId, fence }: HeldJob, step: 
     .executeTakeFirst()
   if (!job) throw new JobTakenError()
   await writeNodes(transaction, jobId, step.nodes)
-  await writeAttempts(transaction, jobId, step.attempts)
+  await writeAttempts(transaction, jobId, await withoutVoid(transaction, jobId, step.attempts))
   await addEvents(transaction, jobId, step.events)
   if (next.kind === 'end') await close(transaction, jobId, chargedJobOf(job), next)
 }
@@ -237,6 +238,17 @@ async function writeNodes(
       ${of((n) => n.errorCode)}::text[], ${of((n) => n.errorMessage)}::text[])
       AS c (node_id, state, attempt, polls, poll_path, due_at, deadline_at, output, bytes, digest, code, message)
     WHERE n.job_id = ${jobId} AND n.node_id = c.node_id`.execute(transaction)
+}
+
+/** The chain may have said meanwhile that a payment is void, which counted when its answer came. */
+async function withoutVoid(
+  transaction: AppDatabase,
+  jobId: string,
+  attempts: readonly AttemptChange[],
+): Promise<readonly AttemptChange[]> {
+  if (attempts.every(({ paid }) => paid === null)) return attempts
+  const isVoid = await voidCalls(transaction, jobId)
+  return attempts.map((each) => (isVoid(each) ? { ...each, paid: null } : each))
 }
 
 async function writeAttempts(

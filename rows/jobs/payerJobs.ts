@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { toBytes, toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
+import { refundsOfJob } from './refunds.ts'
 
 export interface PayerJob {
   readonly jobId: string
@@ -22,7 +23,7 @@ export interface PayerJob {
   readonly endedAt: Date | null
 }
 
-/** Money to the payer. */
+/** Money to the payer; of several refunds the sum, and the newest one's state and transaction. */
 export interface PayerPayout {
   readonly state: string
   /** In the token's smallest unit. */
@@ -54,12 +55,6 @@ export async function listJobsOfPayer(
   const rows = await app
     .selectFrom('app.jobs as job')
     .leftJoin('app.payments as paid', 'paid.id', 'job.payment_id')
-    .leftJoin('app.payouts as refund', (join) =>
-      join
-        .onRef('refund.reference', '=', 'job.payment_id')
-        .on('refund.kind', '=', 'refund')
-        .on('refund.state', '<>', 'withdrawn'),
-    )
     .leftJoin('app.payouts as reward', (join) =>
       join
         .on('reward.reference', '=', sql<string>`job.id::text`)
@@ -70,10 +65,11 @@ export async function listJobsOfPayer(
       ...(['job.id', 'job.state', 'job.idempotency_key', 'job.plan_hash', 'job.currency'] as const),
       ...(['job.decimals', 'job.charged_units', 'job.committed_units', 'job.created_at'] as const),
       ...(['job.ended_at', 'job.token_decimals', 'paid.tx_hash'] as const),
-      ...(['refund.state as refund_state', 'refund.amount as refund_amount'] as const),
+      sql<string | null>`(SELECT o.state ${refunds} ORDER BY o.id DESC LIMIT 1)`.as('refund_state'),
+      sql<string | null>`(SELECT sum(o.amount) ${refunds})`.as('refund_amount'),
+      sql<Buffer | null>`(SELECT t.tx_hash ${refunds} ORDER BY o.id DESC LIMIT 1)`.as('refund_hash'),
       ...(['reward.state as reward_state', 'reward.amount as reward_amount'] as const),
-      lastTransaction('refund').as('refund_hash'),
-      lastTransaction('reward').as('reward_hash'),
+      lastTransaction.as('reward_hash'),
     ])
     .where('job.payer', '=', toBytes(payer))
     .orderBy('job.created_at', 'desc')
@@ -96,9 +92,13 @@ export async function listJobsOfPayer(
   }))
 }
 
-const lastTransaction = (kind: 'refund' | 'reward') =>
-  sql<Buffer | null>`(SELECT tx_hash FROM app.payout_transactions t
-    WHERE t.payout_id = ${sql.ref(`${kind}.id`)} AND t.attempt = ${sql.ref(`${kind}.attempt`)})`
+/** Most jobs have one at most; a payment that is void after the end is refunded by one of its own. */
+const refunds = sql`FROM app.payouts o
+  LEFT JOIN app.payout_transactions t ON t.payout_id = o.id AND t.attempt = o.attempt
+  WHERE o.kind = 'refund' AND o.state <> 'withdrawn' AND o.reference = ANY(${refundsOfJob('job')})`
+
+const lastTransaction = sql<Buffer | null>`(SELECT tx_hash FROM app.payout_transactions t
+  WHERE t.payout_id = reward.id AND t.attempt = reward.attempt)`
 
 const payoutOf = (
   state: string | null,

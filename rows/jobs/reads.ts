@@ -95,6 +95,11 @@ export async function readNodes(app: AppDatabase, jobId: string): Promise<readon
   }))
 }
 
+export interface ReadPaidCall extends PaidCall {
+  /** Null until the chain has it, and where no node tells which transaction it was. */
+  readonly transactionHash: string | null
+}
+
 export interface ReadAttempt {
   readonly nodeId: string
   readonly attempt: number
@@ -102,7 +107,7 @@ export interface ReadAttempt {
   readonly outcome: string | null
   readonly status: number | null
   readonly errorCode: string | null
-  readonly paid: PaidCall | null
+  readonly paid: ReadPaidCall | null
   readonly startedAt: Date
   readonly endedAt: Date | null
 }
@@ -110,12 +115,20 @@ export interface ReadAttempt {
 /** The first ones first. */
 export async function readAttempts(app: AppDatabase, jobId: string): Promise<readonly ReadAttempt[]> {
   const rows = await app
-    .selectFrom('app.job_attempts')
-    .selectAll()
-    .where('job_id', '=', jobId)
-    .orderBy('started_at')
-    .orderBy('node_id')
-    .orderBy('attempt')
+    .selectFrom('app.job_attempts as a')
+    .leftJoin('app.spends as s', (join) =>
+      join
+        .on('s.job_id', '=', jobId)
+        .onRef('s.node_id', '=', 'a.node_id')
+        .onRef('s.attempt', '=', 'a.attempt')
+        .on('s.state', '=', 'settled'),
+    )
+    .selectAll('a')
+    .select(['s.tx_hash', 's.reference', 's.protocol'])
+    .where('a.job_id', '=', jobId)
+    .orderBy('a.started_at')
+    .orderBy('a.node_id')
+    .orderBy('a.attempt')
     .execute()
   return rows.map((row) => ({
     nodeId: row.node_id,
@@ -135,13 +148,23 @@ interface PaidRow {
   readonly paid_amount: string | null
   readonly paid_units: string | null
   readonly paid_reference: string | null
+  readonly tx_hash: Buffer | null
+  readonly reference: Buffer | null
+  readonly protocol: string | null
 }
 
-function paidOf(row: PaidRow): PaidCall | null {
+function paidOf(row: PaidRow): ReadPaidCall | null {
   const { paid_chain_id: chainId, paid_token: token, paid_amount: amount, paid_units: units } = row
   const { paid_reference: reference } = row
   if (chainId === null || !token || amount === null || units === null || reference === null) return null
-  return { chainId, currency: toHex(token), amount: BigInt(amount), units: BigInt(units), reference }
+  const call = { chainId, currency: toHex(token), amount: BigInt(amount), units: BigInt(units), reference }
+  return { ...call, transactionHash: hashOf(row) }
+}
+
+/** An authorization whose transaction no node names is settled by its nonce. */
+function hashOf({ protocol, tx_hash: hash, reference }: PaidRow): string | null {
+  if (!hash || (protocol === 'x402' && reference && hash.equals(reference))) return null
+  return toHex(hash)
 }
 
 /** JSON texts by node. */

@@ -10,6 +10,7 @@ import type { Payment } from '../payments/payments.ts'
 import { takeBack } from '../payments/proofs.ts'
 import { chargeColumns, chargedJobOf, type JobCharge } from './books.ts'
 import { requestCancel } from './reads.ts'
+import { readRefundsOfJob } from './refunds.ts'
 import { keepReason, PAYMENT_REVERSED } from './reviews.ts'
 
 /**
@@ -36,24 +37,34 @@ export async function reversePayment(app: AppDatabase, payment: Payment): Promis
     }
     const committed = BigInt(job.committed_amount ?? 0)
     await moveBack(transaction, charge, [
-      await owedFor(transaction, 'refund', payment.id, charge.amount - committed),
+      ...(await refundsOwed(transaction, job.id, charge.amount - committed)),
       await owedFor(transaction, 'reward', job.id),
     ])
     return true
   })
 }
 
+/** All refunds of a job that has ended. @param amount of them together */
+async function refundsOwed(
+  transaction: AppDatabase,
+  jobId: string,
+  amount: bigint,
+): Promise<readonly Moved[]> {
+  let sum = 0n
+  for (const reference of await readRefundsOfJob(transaction, jobId))
+    sum += (await withdrawPayout(transaction, 'refund', reference)).sent
+  return [
+    [COSTS_OF_REVERSED, sum],
+    [owedAccounts.refund, amount - sum],
+  ]
+}
+
 type Moved = readonly [account: string, amount: bigint]
 
 /** Where money lies that was owed: it is owed no more, or has left. */
-async function owedFor(
-  transaction: AppDatabase,
-  kind: 'refund' | 'reward',
-  reference: string,
-  owed = 0n,
-): Promise<Moved> {
+async function owedFor(transaction: AppDatabase, kind: 'reward', reference: string): Promise<Moved> {
   const { withdrawn, sent } = await withdrawPayout(transaction, kind, reference)
-  return sent > 0n ? [COSTS_OF_REVERSED, sent] : [owedAccounts[kind], withdrawn > 0n ? withdrawn : owed]
+  return sent > 0n ? [COSTS_OF_REVERSED, sent] : [owedAccounts[kind], withdrawn]
 }
 
 /** Makes even what the revenue of the job was taken from, as the payment has taken it back. */
@@ -62,11 +73,16 @@ async function moveBack(
   { paymentId, chainId, token: currency }: JobCharge,
   moved: readonly Moved[],
 ): Promise<void> {
-  const from = moved.filter(([, amount]) => amount > 0n)
+  const byAccount = Map.groupBy(moved, ([account]) => account)
+  const from = [...byAccount]
+    .map(([account, of]): Moved => [account, sumOf(of)])
+    .filter(([, sum]) => sum > 0n)
   if (from.length === 0) return
-  const sum = from.reduce((total, [, amount]) => total + amount, 0n)
+  const sum = sumOf(from)
   await addEntries(transaction, `job:${paymentId}/reversed`, [
     ...from.map(([account, amount]) => ({ account, chainId, currency, amount: -amount })),
     { account: REVENUE_OF_JOBS, chainId, currency, amount: sum },
   ])
 }
+
+const sumOf = (moved: readonly Moved[]): bigint => moved.reduce((sum, [, amount]) => sum + amount, 0n)

@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { PostgresError } from '#store/postgres.ts'
 import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, databaseNow, fromNow, removeOlder } from '../database.ts'
+import { lockJobOf, takeBackCost } from './voided.ts'
 import { moveBudget } from './walletDays.ts'
 
 export type SpendState = 'reserved' | 'sending' | 'settled' | 'void'
@@ -136,7 +137,7 @@ interface End {
   readonly units: bigint
 }
 
-/** The day's totals follow within the transaction. */
+/** The day's totals follow within the transaction, and what was booked for a payment that is void. */
 async function end(
   app: AppDatabase,
   id: string,
@@ -144,9 +145,10 @@ async function end(
   from: 'reserved' | 'sending' = 'sending',
 ): Promise<boolean> {
   return app.transaction().execute(async (transaction) => {
+    const job = state === 'void' && from === 'sending' ? await lockJobOf(transaction, id) : null
     const before = await transaction
       .selectFrom('app.spends')
-      .select(['units', 'day', 'service_id', 'recipient', 'job_payer'])
+      .select(['job_id', 'node_id', 'attempt', 'units', 'day', 'service_id', 'recipient', 'job_payer'])
       .where('id', '=', id)
       .where('state', '=', from)
       .forUpdate()
@@ -165,6 +167,8 @@ async function end(
     const change = units - BigInt(before.units)
     const place = { day, serviceId, payee: toHex(recipient), payer: payer && toHex(payer) }
     await moveBudget(transaction, place, change)
+    const { job_id: jobId, node_id: nodeId, attempt } = before
+    if (job) await takeBackCost(transaction, job, { id, jobId, nodeId, attempt })
     return true
   })
 }

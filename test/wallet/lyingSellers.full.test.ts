@@ -213,5 +213,10 @@ test('what the seller did not take is void once it can be mined no more, and onl
   expect(await findSpend(app, given)).toMatchObject({ state: 'void', units: 0n })
   expect(await wallet.spender.buy(refused, signal)).toMatchObject({ code: 'payment_rejected' })
   expect(await wallet.spender.buy(given, signal)).toMatchObject({ kind: 'answered', paid: null })
+  // Its answer is the first attempt's: another one asks the seller anew, and signs nothing on a chain
+  // whose clock is a minute ahead.
+  const asked = seller.asked.length
+  expect(await wallet.spender.buy({ ...given, attempt: 2 }, signal)).toMatchObject({ code: 'wallet_empty' })
+  expect(seller.asked).toHaveLength(asked + 1)
   expect(await earned()).toBe(0n)
 })

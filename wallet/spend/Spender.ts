@@ -81,12 +81,11 @@ export class Spender implements Buyer {
     const { id, state } = spend
     // Nothing was signed, so its price may be asked for again.
     if (state === 'reserved') return (await voidSpend(app, id, { from: 'reserved' })) ? 'anew' : later
+    // Its answer is its own attempt's.
+    if (state === 'void' && spend.attempt < purchase.attempt) return 'anew'
     const answer = spend.hasAnswer ? await readAnswer(app, id) : null
     if (answer) return this.#concludeWith(spend, answer)
-    if (state === 'void') {
-      const isOver = spend.reference !== null && spend.attempt >= purchase.attempt
-      return isOver ? rejected : 'anew'
-    }
+    if (state === 'void') return spend.reference === null ? 'anew' : rejected
     if (spend.tries >= TRIES_MAX || !this.#mayBeSent(spend)) return this.#concludeWithout(spend, null)
     return this.#send(spend, purchase, signal)
   }
@@ -193,7 +192,7 @@ export class Spender implements Buyer {
     if (outcome.kind === 'settled') return answered(answer, outcome.paid)
     if (outcome.kind === 'failed') return answered(answer, null)
     // An answer is paid for: by the reservation, until the chain has said it.
-    return isSuccess(answer.status) ? answered(answer, this.#promised(spend)) : later
+    return isSuccess(answer.status) ? answered(answer, this.#promised(spend, outcome.reference)) : later
   }
 
   /** There is no answer that was paid for. */
@@ -221,8 +220,8 @@ export class Spender implements Buyer {
     return { kind: 'settled', paid: paidOf(spend, looked.txHash, terms) } as const
   }
 
-  #promised(spend: Spend): Paid {
-    return paidOf(spend, spend.txHash ?? spend.reference ?? '0x', this.#options.terms)
+  #promised(spend: Spend, reference: string): Paid {
+    return paidOf(spend, reference, this.#options.terms)
   }
 }
 

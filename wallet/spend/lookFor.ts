@@ -15,7 +15,8 @@ export type Looked =
   | { readonly kind: 'settled'; readonly txHash: string }
   /** It was not paid, and cannot be any more. */
   | { readonly kind: 'failed' }
-  | { readonly kind: 'unknown' }
+  /** `reference`: what the chain will know it by. */
+  | { readonly kind: 'unknown'; readonly reference: string }
 
 export async function lookFor({ app, paying, terms }: LookingFor, spend: Spend): Promise<Looked> {
   const { id, state, reference, txHash } = spend
@@ -27,7 +28,7 @@ export async function lookFor({ app, paying, terms }: LookingFor, spend: Spend):
     await settleSpend(app, id, { txHash: outcome.txHash, units: unitsOf(spend, terms) + outcome.feeUnits })
     return { kind: 'settled', txHash: outcome.txHash }
   }
-  if (outcome?.kind !== 'failed') return { kind: 'unknown' }
+  if (outcome?.kind !== 'failed') return { kind: 'unknown', reference: txHash ?? reference }
   await voidSpend(app, id, { from: 'sending', units: outcome.feeUnits })
   return { kind: 'failed' }
 }

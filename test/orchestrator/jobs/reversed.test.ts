@@ -1,15 +1,20 @@
 // Goal: where the chain takes a job's payment back, the job spends no more, and nobody is refunded or
-// rewarded with money that never came; what left all the same is a cost that the books show.
+// rewarded with money that never came; what left all the same is a cost that the books show. What a job
+// counted for a call, and no block has, is taken back.
 // Method: jobs that an engine runs with scripted sellers, on a real database; payments are claimed and
 // settled by their rows, as the paid door does.
 import { describe, expect, test } from 'vitest'
-import { listJobs } from '#rows/jobs/reads.ts'
+import { compareEntries } from '#rows/books/compareEntries.ts'
+import { compareRows } from '#rows/books/compareRows.ts'
+import { listJobsOfPayer } from '#rows/jobs/payerJobs.ts'
+import { listJobs, readAttempts } from '#rows/jobs/reads.ts'
 import { reversePayment } from '#rows/jobs/reversals.ts'
+import { keepCredential, settleSpend, voidSpend } from '#rows/jobs/spends.ts'
 import { adoptHistory, reserveSpend } from '#rows/jobs/wallet.ts'
 import { findUnbalanced } from '#rows/payments/ledger.ts'
 import { listPayments } from '#rows/payments/payments.ts'
 import { findPayout } from '#rows/payments/payouts.ts'
-import type { Purchased } from '#wallet/buyer.ts'
+import type { Purchase, Purchased } from '#wallet/buyer.ts'
 import { openAppStore } from '../../support/appStore.ts'
 import { ample } from '../../wallet/support/wallet.ts'
 import { type Bought, buy, CHARGED, payOut, randomHex, reviewJob, reviewsOf } from './support/boughtJobs.ts'
@@ -88,6 +93,121 @@ describe('a job that has not ended', () => {
       .set({ ended_at: new Date(), due_at: null })
       .where('id', '=', jobId)
       .execute()
+  })
+})
+
+/** A call whose answer comes before the chain says what became of its payment. */
+async function promise(purchase: Purchase): Promise<string> {
+  const { jobId, nodeId, attempt, serviceId, unitsMax: units } = purchase
+  const terms = {
+    jobId,
+    nodeId,
+    attempt,
+    serviceId,
+    protocol: 'mpp',
+    chainId: 1337,
+    currency: token,
+  } as const
+  const [recipient, payee] = [randomHex(20), randomHex(20)]
+  const reserved = await reserveSpend(
+    app,
+    { ...terms, amount: units, units, recipient, payer: payee },
+    ample,
+    Date.now(),
+  )
+  if (reserved.kind !== 'reserved') throw new Error(reserved.kind)
+  const made = { credential: Buffer.from('sealed'), reference: randomHex(32), txHash: randomHex(32) }
+  await keepCredential(app, reserved.id, { ...made, validBeforeSeconds: 1, fromBlock: 1 })
+  return reserved.id
+}
+
+const voidSent = (id: string | undefined) => voidSpend(app, id ?? '', { from: 'sending' })
+/** Entries of the job and of the ledger that are not each other's. */
+const differencesOf = async ({ payment, jobId }: Bought) => [
+  ...(await compareEntries(app, 1_000)).filter(({ transactionId }) =>
+    [payment.id, Buffer.from(jobId).toString('hex')].some((id) => transactionId.includes(id)),
+  ),
+  ...(await compareRows(app, 1_000)).filter(({ table }) => table === 'app.payouts'),
+]
+
+describe('a call whose payment no block has', () => {
+  const ids = new Map<string, string>()
+  const promising: Sale = {
+    answer: async (purchase) => {
+      ids.set(purchase.nodeId, await promise(purchase))
+      return sold(purchase, {})
+    },
+  }
+  const hashes = async (jobId: string) =>
+    (await readAttempts(app, jobId)).map(({ paid }) => paid?.transactionHash)
+
+  test('is owed to its payer after the end, once, and is told without a transaction before', async () => {
+    const bought = await buy(app)
+    const { jobId, payment } = bought
+    await openEngine(app, { '/a': promising }).ended(jobId)
+    expect(await hashes(jobId)).toEqual([null, null])
+    expect(await voidSent(ids.get('a'))).toBe(true)
+    expect(await voidSent(ids.get('a'))).toBe(false)
+    const job = await app.selectFrom('app.jobs').selectAll().where('id', '=', jobId).executeTakeFirstOrThrow()
+    expect(job).toMatchObject({ committed_units: '1050', committed_amount: '1050' })
+    expect(await findPayout(app, 'refund', ids.get('a') ?? '')).toMatchObject({ amount: 1_050n, to: payer })
+    const txHash = randomHex(32)
+    await settleSpend(app, ids.get('b') ?? '', { txHash, units: 1_000n })
+    expect((await readAttempts(app, jobId)).map(({ paid }) => paid)).toEqual([
+      null,
+      expect.objectContaining({ transactionHash: txHash }),
+    ])
+    const [shown] = await listJobsOfPayer(app, payer, 1)
+    expect(shown).toMatchObject({
+      jobId,
+      committedUnits: 1_050n,
+      refund: { state: 'queued', amount: 1_050n },
+    })
+    expect([await differencesOf(bought), await findUnbalanced(app)]).toEqual([[], []])
+
+    await payOut(app, 'refund', ids.get('a') ?? '')
+    await reversePayment(app, payment)
+    expect(await differencesOf(bought)).toEqual([])
+  })
+
+  test('is owed to nobody where the chain took back what its job was paid with', async () => {
+    const bought = await buy(app)
+    await openEngine(app, { '/a': promising }).ended(bought.jobId)
+    await voidSent(ids.get('a'))
+    await reversePayment(app, bought.payment)
+    await voidSent(ids.get('b'))
+    for (const id of ids.values()) expect(await findPayout(app, 'refund', id)).toBeNull()
+    expect([await differencesOf(bought), await booksOf(bought)]).toEqual([[], {}])
+  })
+
+  test('costs nothing where it is known before the job has ended', async () => {
+    const bought = await buy(app)
+    let calls = 0
+    const voiding: Sale = {
+      answer: async (purchase) => {
+        const id = await promise(purchase)
+        // The first one before its call is written, and then nothing of it is.
+        if (++calls === 1) await voidSent(id)
+        return sold(purchase, {})
+      },
+    }
+    const { committed_units: committed } = await openEngine(app, { '/a': voiding }).ended(bought.jobId)
+    expect(committed).toBe('1050')
+    expect(await findPayout(app, 'refund', bought.payment.id)).toMatchObject({ amount: 1_050n })
+    expect(await differencesOf(bought)).toEqual([])
+  })
+
+  test('is taken back while its job runs', async () => {
+    const bought = await buy(app)
+    const sale: Sale = {
+      answer: async (purchase) => {
+        if (purchase.nodeId === 'b') await voidSent(ids.get('a'))
+        return promising.answer(purchase, 1, new AbortController().signal)
+      },
+    }
+    const { committed_units: committed } = await openEngine(app, { '/a': sale }).ended(bought.jobId)
+    expect(committed).toBe('1050')
+    expect(await differencesOf(bought)).toEqual([])
   })
 })
 

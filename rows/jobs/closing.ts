@@ -3,7 +3,7 @@
  * quoted with, and never more than was charged.
  */
 import { multiplied, rescaled } from '#money/amounts.ts'
-import type { ChargedJob, Closing } from '#rows/jobs/books.ts'
+import type { ChargedJob, Closing } from './books.ts'
 
 export function closingOf(job: Omit<ChargedJob, 'payer' | 'paymentId'>, paidUnits: bigint): Closing {
   const { charge, costMultiplier, decimals, chargedUnits } = job
