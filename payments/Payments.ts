@@ -121,9 +121,9 @@ export class Payments {
     return this.#options.methods.some((method) => method.offersOf('1').length > 0)
   }
 
-  /** Whether requests of the scope are sold. */
+  /** Whether requests of the scope are sold, where anything can be paid. */
   sells(scope: string): boolean {
-    return Number(this.#priceOf(scope) ?? 0) > 0 && this.isOpen
+    return Number(this.#priceOf(scope) ?? 0) > 0
   }
 
   /** What a unit of the scope costs by each method, for documents; null where each request has a price. */
@@ -166,14 +166,14 @@ export class Payments {
       : null
   }
 
-  /** Decimals of a token that is taken now. @throws TypeError for another */
+  /** Decimals of a token that is taken now. @throws ApiError payment_required for another */
   decimalsOf(method: string, token: string): number {
     const offers = this.#options.methods
       .filter(({ name }) => name === method)
       .flatMap((each) => each.offersOf('1'))
     const dollar = offers.find(({ currency }) => currency === token)?.amount
     // One dollar: a 1, and a zero for each of them.
-    if (dollar === undefined) throw new TypeError(`${token} is not taken`)
+    if (dollar === undefined) throw nothingTaken()
     return dollar.length - 1
   }
 
@@ -387,8 +387,10 @@ export class Payments {
 const notTaken = () => new ApiError('request_invalid', 'Payments by this method are not taken here.')
 
 const nothingOffered = (): never => {
-  throw new ApiError('payment_required')
+  throw nothingTaken()
 }
+
+const nothingTaken = () => new ApiError('payment_required', 'Nothing can be paid here for the moment.')
 
 /** The method's refusal as an answer, with a challenge to repeat it by where there is one. */
 const refusalOf = ({ challenge, problem }: Extract<ManagedByMethod, { kind: 'refused' }>): Challenged =>

@@ -124,9 +124,9 @@ export class ServiceAccess implements Access {
     const begin = sold?.presented()
     if (begin) return begin()
     const taken = quotas.take(counted, units)
-    const facts = { caller, rule, units, sizes: settings.quotas }
+    const facts = { caller, rule, units, sizes: settings.quotas, isSold: sold !== null }
     const admission = (of: Taken) =>
-      sold && !of.granted ? sold.challenge() : admissionOf({ ...facts, taken: of })
+      sold?.isOpen && !of.granted ? sold.challenge() : admissionOf({ ...facts, taken: of })
     if (!(taken instanceof Promise)) return admission(taken)
     const uncounted = () => admittedUncounted
     return taken.then(admission, rule.opensUncounted ? uncounted : unavailable)
@@ -154,6 +154,7 @@ export class ServiceAccess implements Access {
         : wanted
     }
     return {
+      isOpen: payments.isOpen,
       challenge: async () => payments.challenge(await priced()),
       /** Undefined where no payment came with it. @throws ApiError for two, and for too many refused ones */
       presented: () => {
@@ -169,13 +170,20 @@ export class ServiceAccess implements Access {
     return payments && payable && scope !== null && payments.sells(scope) ? payments : null
   }
 
-  assertLeft(caller: CountedCaller, { remoteAddress }: AccessRequest, rule: AccessRule): void {
+  assertLeft(caller: CountedCaller, { remoteAddress, headers }: AccessRequest, rule: AccessRule): void {
     // Health and the like answer whoever asks, whatever else came from there.
     if (rule.scope === null) return
-    // What goes beyond its quota is paid for, or challenged.
-    for (const each of this.#sellerOf(rule) ? [refusals] : [rule, refusals]) {
+    // What goes beyond its quota is paid for, or challenged. What was paid before is answered even where
+    // nothing can be paid now.
+    const seller = this.#sellerOf(rule)
+    const isPayable = seller && (seller.isOpen || seller.presentedIn(headers, caller.id) !== undefined)
+    for (const each of isPayable ? [refusals] : [rule, refusals]) {
       const taken = this.#options.quotas.spentOf(this.#quotasOf(caller, remoteAddress, each))
-      if (taken) admissionOf({ taken, caller, rule: each, units: 1, sizes: this.#options.settings.quotas })
+      if (taken)
+        admissionOf({
+          ...{ taken, caller, rule: each, units: 1, sizes: this.#options.settings.quotas },
+          isSold: seller !== null,
+        })
     }
   }
 

@@ -14,17 +14,20 @@ export interface Refused {
   /** What the request counts as. */
   readonly units: number
   readonly sizes: QuotaSizes
+  /** It could be paid for at another moment. */
+  readonly isSold: boolean
 }
 
-/** `rate_limit_exceeded`, or `payment_required` where a payment would help and none is configured. */
+/** `rate_limit_exceeded`, or `payment_required` where a payment would help and none is possible. */
 export function overQuota(refused: Refused, headers: Readonly<Record<string, string>>): ApiError {
-  const { taken, rule, units } = refused
+  const { taken, rule, units, isSold } = refused
   const { limit, resetSeconds, leftMs } = taken
   const { whose, more, way } = waysOf(refused)
   const resetsAt = isoSeconds(resetSeconds)
   const used = `${whose}, ${limit} units a minute, is used up until ${resetsAt}.`
   const tooLarge = units > limit ? ` This request alone counts as ${units}: ask for less at once.` : ''
-  const unpaid = rule.payable ? ' Payment is not configured here.' : ''
+  const why = isSold ? ' Nothing can be paid here for the moment.' : ' Payment is not configured here.'
+  const unpaid = rule.payable ? why : ''
   const quota: QuotaTold = { scope: rule.scope ?? '', limit, units, resetsAt, more }
   return new ApiError(
     rule.payable ? 'payment_required' : 'rate_limit_exceeded',

@@ -8,7 +8,10 @@ import type { Clock } from '#runtime/runtime.ts'
 import { addressGroup } from './clientAddress.ts'
 import type { Quotas } from './Quotas.ts'
 
-export type PaidRequests = Pick<Payments, 'sells' | 'presentedIn' | 'challenge' | 'begin' | 'managed'>
+export type PaidRequests = Pick<
+  Payments,
+  'sells' | 'isOpen' | 'presentedIn' | 'challenge' | 'begin' | 'managed'
+>
 
 /** Challenges are good for five minutes. */
 const HELD_MS = 5 * 60_000

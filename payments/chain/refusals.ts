@@ -5,6 +5,7 @@ import {
   custom,
   FeeCapTooHighError,
   FeeCapTooLowError,
+  HttpRequestError,
   InsufficientFundsError,
   IntrinsicGasTooHighError,
   IntrinsicGasTooLowError,
@@ -25,6 +26,8 @@ interface Failures {
   refused: number
   /** It may have arrived. */
   unsure: number
+  /** Those of them that no payer can be the cause of. */
+  ours: number
 }
 
 const sending = new AsyncLocalStorage<Failures>()
@@ -38,32 +41,49 @@ export function countingRefusals(inner: Transport): Transport {
       return await ask({ method, ...(params !== undefined && { params }) })
     } catch (error) {
       const failures = sending.getStore()
-      if (failures && SENDS.has(method)) failures[isRefusal(error) ? 'refused' : 'unsure']++
+      if (failures && SENDS.has(method)) count(failures, error)
       throw error
     }
   }
   return custom({ request }, { retryCount: 0 })
 }
 
-/** Sends one transaction, and tells afterwards whether it surely went nowhere. */
+/** Sends one transaction, and tells afterwards whether it surely went nowhere, and whose fault that is. */
 export async function sendCounted<Result>(
   send: () => Promise<Result>,
 ): Promise<
   | { readonly kind: 'sent'; readonly result: Result }
-  | { readonly kind: 'failed'; readonly isRefused: boolean }
+  | { readonly kind: 'failed'; readonly isRefused: boolean; readonly isOurs: boolean }
 > {
-  const failures: Failures = { refused: 0, unsure: 0 }
+  const failures: Failures = { refused: 0, unsure: 0, ours: 0 }
   try {
     return { kind: 'sent', result: await sending.run(failures, send) }
   } catch {
-    return { kind: 'failed', isRefused: failures.refused > 0 && failures.unsure === 0 }
+    const { refused, unsure, ours } = failures
+    const isOurs = ours > 0 && ours === refused + unsure
+    return { kind: 'failed', isRefused: refused > 0 && unsure === 0, isOurs }
   }
 }
 
-export const SENDS: ReadonlySet<string> = new Set(['eth_sendRawTransaction', 'eth_sendRawTransactionSync'])
+/** The one that charges are sent by: it is answered once a block has the transaction. */
+export const SENDS_NOW = 'eth_sendRawTransactionSync'
+export const SENDS: ReadonlySet<string> = new Set(['eth_sendRawTransaction', SENDS_NOW])
+
+function count(failures: Failures, error: unknown): void {
+  failures[isRefusal(error) ? 'refused' : 'unsure']++
+  // What a node answers, and how late, may hang on what it was sent.
+  const isAway =
+    error instanceof BaseError && error.walk((cause) => cause instanceof HttpRequestError) !== null
+  if (isAway || isUnknownMethod(error)) failures.ours++
+}
+
+export const isUnknownMethod = (error: unknown): boolean =>
+  error instanceof BaseError && error.walk((cause) => missing.some((code) => cause instanceof code)) !== null
+
+const missing = [MethodNotFoundRpcError, MethodNotSupportedRpcError]
 
 /** By code. */
-const refusingCodes = [MethodNotFoundRpcError, MethodNotSupportedRpcError, TransactionRejectedRpcError]
+const refusingCodes = [...missing, TransactionRejectedRpcError]
 /** By viem's reading: each is found before a node takes a transaction. */
 const refusingWords = [
   ...[InsufficientFundsError, NonceTooLowError, NonceTooHighError, NonceMaxValueError],

@@ -14,7 +14,7 @@ import { quotaRows } from '#rows/access/quotas.ts'
 import { assertAnswers, openPostgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 import { refusedPayments } from '../payments/support/refused.ts'
-import { chargesOf } from '../payments/support/shop.ts'
+import { chargesOf, PATH_USD } from '../payments/support/shop.ts'
 import { app, clock, credentials, defaults, makeKey } from './support/accessServers.ts'
 import { type RunningServer, startServer } from './toolkitServer.ts'
 
@@ -37,6 +37,8 @@ const away = openPostgres({
   ...{ url: 'postgres://nobody@127.0.0.1:9/none', applicationName: 'test', log: silentLogger },
 })
 let isAway = false
+let cannotSettle = false
+const taken = [{ address: PATH_USD, decimals: 6 }] as const
 const freshness: Freshness = {
   read: () => ({ indexedBlock: 10, finalizedBlock: 8, headBlock: 10 }),
   waitForBlock: (_chain, _block, signal) =>
@@ -57,7 +59,9 @@ beforeAll(async () => {
   const payments = new Payments({
     ...{ app, realm: 'shop.example', clock, refused: refusedPayments(app), log: silentLogger },
     prices: { 'data:read': '0.0005' },
-    methods: [chargesOf(options, randomBytes(32))],
+    methods: [
+      chargesOf(options, randomBytes(32), undefined, { currencies: () => (cannotSettle ? [] : taken) }),
+    ],
   })
   const quotas = new Quotas(quotaRows(app), clock)
   server = await startServer([read], null, {
@@ -83,6 +87,7 @@ const told = async (answer: Response) => {
 }
 beforeEach(() => {
   isAway = false
+  cannotSettle = false
 })
 
 test('a block that is not there is no offer, one that is there is', async () => {
@@ -116,4 +121,15 @@ test('a turn that nobody will get is no offer', async () => {
     expect((await Promise.all(others)).map(({ status }) => status)).toEqual([200, 200, 200])
   }
   expect(await told(await ask())).toEqual([402, true, null])
+})
+
+test('what nobody can pay for now is no offer, and what was paid before is looked at still', async () => {
+  cannotSettle = true
+  expect(await told(await ask())).toEqual([429, false, 'payment_required'])
+  const paid = await ask('', { authorization: `Payment ${Buffer.from('{}').toString('base64url')}` })
+  // That of payments, which says nothing of quotas.
+  expect([paid.status, await paid.json()]).toMatchObject([
+    429,
+    { error: { code: 'payment_required', message: 'Nothing can be paid here for the moment.' } },
+  ])
 })

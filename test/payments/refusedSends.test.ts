@@ -1,16 +1,25 @@
 // Goal: a charge that no node took costs its payer no wait: it is challenged anew at once. Whatever
-// may have arrived is no failure (PAY-05). So many refusals a minute of one caller are looked at.
+// may have arrived is no failure (PAY-05). What cannot settle is not offered, and so many refusals a
+// minute of one caller are looked at.
 // Method: a server over Postgres and a dev chain, before whose node stand nodes that refuse what is
 // sent, or say so.
 import { randomBytes, randomUUID } from 'node:crypto'
-import { custom, fallback, http, type Transport } from 'viem'
+import { createClient, custom, fallback, http, type Transport } from 'viem'
+import { tempo } from 'viem/chains'
+import { Actions } from 'viem/tempo'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { DevRpc } from '#local/devchain/devRpc.ts'
 import { countingRefusals } from '#payments/chain/refusals.ts'
+import { Offers } from '#payments/methods/charge/Offers.ts'
+import { recheck } from '#payments/methods/recheck.ts'
+import { Sends } from '#payments/methods/Sends.ts'
+import { lowercased } from '#primitives.ts'
 import { listPayments } from '#rows/payments/payments.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { startTestDevChain } from '../support/devchain.ts'
+import { hasty } from './support/hasty.ts'
 import { countingNode, withinAMinute } from './support/refused.ts'
+import { type Order, startOddNode } from './support/secrecy.ts'
 import { accountOf, balanceOf, chargesOf, openShop, PATH_USD, PRICE, payer } from './support/shop.ts'
 
 const chainId = 1337
@@ -140,5 +149,87 @@ describe('a caller of whom sixty payments were refused within a minute', () => {
     })
     const count = (status: number) => told.filter((one) => one === status).length
     expect([count(402), count(429)]).toEqual([60, 40])
+  })
+})
+
+describe('what cannot settle', () => {
+  /** A shop that offers what its node confirms, seen by a clock that hastens. */
+  const openOffering = async (currencies: readonly `0x${string}`[] = [PATH_USD]) => {
+    const node = await startOddNode(chain.rpcUrl)
+    const sends = new Sends(hasty)
+    const looking = http(node.rpcUrl, { retryCount: 0 })
+    const offers = new Offers({ chainId, recipient, currencies, nodes: [looking], sends })
+    await offers.check()
+    const options = { app, rpcUrl: chain.rpcUrl, chainId, recipient, key }
+    const shop = await openShop({
+      ...options,
+      methods: () => [
+        chargesOf(options, key, countingRefusals(looking), { currencies: offers.current, sends }),
+      ],
+    })
+    const ending = new AbortController()
+    const watching = recheck(offers, hasty, ending.signal)
+    onTestFinished(async () => {
+      ending.abort()
+      await watching
+      await shop.close()
+      node.close()
+    })
+    const status = async () => (await fetch(`${shop.origin}/read`)).status
+    return { node, offers, shop, status, client: payer(accountOf(1), options) }
+  }
+  const missing: Order = (method) =>
+    method === 'eth_sendRawTransactionSync' ? told(-32_601, 'there is no such method') : null
+
+  test.each([
+    ['a node that is away', (): 'gone' => 'gone', /cannot settle/],
+    ['a node that cannot send', missing, /does not know eth_sendRawTransactionSync/],
+  ] as const)('by %s is not offered until it is well again', async (_, order, problem) => {
+    const { node, offers, status } = await openOffering()
+    expect(await status()).toBe(402)
+    node.wire.order = order
+    await expect.poll(status).toBe(429)
+    expect(offers.problems.join()).toMatch(problem)
+    node.wire.order = () => null
+    await expect.poll(status).toBe(402)
+    expect(offers.problems).toEqual([])
+  })
+
+  test('as the node answers looks and takes nothing that is sent is not offered for a while', async () => {
+    const { node, offers, shop, status, client } = await openOffering()
+    const credentials: string[] = []
+    for (const _ of [1, 2, 3])
+      credentials.push(await client.createCredential(await client.rawFetch(`${shop.origin}/read`)))
+    node.wire.order = (method) => (SENDS.has(method) ? 'gone' : null)
+    for (const authorization of credentials)
+      expect((await fetch(`${shop.origin}/read`, { headers: { authorization } })).status).toBe(503)
+    await expect.poll(status).toBe(429)
+    node.wire.order = () => null
+    await expect.poll(status).toBe(402)
+    expect(offers.problems).toEqual([])
+  })
+
+  test('in a token of another currency, or one that its payee may not have, is not offered', async () => {
+    const account = accountOf(0)
+    const client = createClient({
+      ...{ account, chain: { ...tempo, id: chainId }, transport: http(chain.rpcUrl), pollingInterval: 100 },
+    })
+    const issue = async (currency: string) =>
+      (await Actions.token.createSync(client, { currency, name: currency, symbol: currency })).token
+    const [euro, dollar] = [lowercased(await issue('EUR')), lowercased(await issue('USD'))]
+    const { policyId } = await Actions.policy.createSync(client, {
+      type: 'blacklist',
+      addresses: [recipient],
+    })
+    await Actions.token.changeTransferPolicySync(client, { token: dollar, policyId })
+    const { offers } = await openOffering([PATH_USD, euro, dollar, recipient])
+    expect(offers.current()).toEqual([{ address: PATH_USD, decimals: 6 }])
+    expect(offers.problems).toEqual([
+      expect.stringContaining('its currency is EUR, not USD'),
+      expect.stringContaining(`${recipient} cannot receive it`),
+      expect.stringContaining('it is no token of chain'),
+    ])
+    await Actions.policy.modifyBlacklistSync(client, { policyId, address: recipient, restricted: false })
+    await expect.poll(() => offers.current().map(({ address }) => address)).toEqual([PATH_USD, dollar])
   })
 })

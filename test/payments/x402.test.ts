@@ -4,12 +4,16 @@
 
 import { decodePaymentResponseHeader, decodePaymentSignatureHeader } from '@x402/core/http'
 import type { PaymentPayload } from '@x402/core/types'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { toHex } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { recheck } from '#payments/methods/recheck.ts'
 import type { Facilitator } from '#payments/methods/x402/Facilitator.ts'
 import { feesLeft } from '#rows/payments/fees.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
 import { listPayments } from '#rows/payments/payments.ts'
 import { openAppStore } from '../support/appStore.ts'
+import { hasty } from './support/hasty.ts'
 import { startOddFacilitator } from './support/oddFacilitator.ts'
 import {
   DOLLAR,
@@ -21,7 +25,7 @@ import {
   x402Payer,
 } from './support/secondChain.ts'
 import { accountOf, openShop, PRICE, type Shop } from './support/shop.ts'
-import { feeAccount, localFacilitator, x402Method } from './support/x402Method.ts'
+import { feeAccount, localFacilitator, x402Method, x402Parts } from './support/x402Method.ts'
 
 const { app } = await openAppStore()
 let chain: SecondChain
@@ -192,12 +196,49 @@ describe('one credential', () => {
 })
 
 describe('fees', () => {
-  test('beyond those of a day are not paid: nothing is sent, and nothing taken', async () => {
+  const offered = async () => (await fetch(`${shop.origin}/read`)).headers.has('payment-required')
+  /** Sells by the offer, at which somebody looks when it is doubted. */
+  const openWatched = async (perDay: bigint) => {
     await shop.close()
-    shop = await open(facilitator((await spentToday()) + 1n))
-    const answer = await send('/read', await credentialFor('/read'))
-    expect(answer.status).toBe(402)
-    expect(await received()).toBe(0n)
+    const by = { app, rpcUrl: chain.rpcUrl, recipient, facilitator: facilitator(perDay) }
+    const { method, offer } = await x402Parts(by)
+    const ending = new AbortController()
+    const watching = recheck(offer, hasty, ending.signal)
+    onTestFinished(async () => {
+      ending.abort()
+      await watching
+    })
+    const { rpcUrl } = chain
+    shop = await openShop({
+      ...{ app, rpcUrl, chainId: SECOND_CHAIN, recipient },
+      methods: (charges) => [charges, method],
+    })
+    return offer
+  }
+
+  test('beyond those of a day are not paid: nothing is sent or taken, and it is offered no more', async () => {
+    const before = await spentToday()
+    expect((await send('/read', await credentialFor('/read'))).status).toBe(200)
+    const cost = (await spentToday()) - before
+    // Enough for one that is a little dearer than the last.
+    const offer = await openWatched((await spentToday()) + (cost * 3n) / 2n)
+    const credentials = [await credentialFor('/read'), await credentialFor('/read')]
+    const statuses: number[] = []
+    for (const credential of credentials) statuses.push((await send('/read', credential)).status)
+    expect([statuses, await received()]).toEqual([[200, 402], 2n * PRICE])
+    await expect.poll(offered).toBe(false)
+    expect(offer.problems.join()).toContain('has paid the fees of a day')
+  })
+
+  test('that its account cannot pay take it out of the offers until it can', async () => {
+    const offer = await openWatched(FEES)
+    const fund = (wei: bigint) => chain.rpc.call('anvil_setBalance', privateKeyToAddress(key), toHex(wei))
+    expect(await offered()).toBe(true)
+    await fund(1n)
+    await expect.poll(offered).toBe(false)
+    expect(offer.problems.join()).toContain('has too little to pay fees with')
+    await fund(10n ** 18n)
+    await expect.poll(offered).toBe(true)
   })
 
   test('of payments in parallel are sent in turn', async () => {

@@ -5,6 +5,7 @@
 import { http, type Transport } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Sends } from '#payments/methods/Sends.ts'
 import { LocalFacilitator } from '#payments/methods/x402/LocalFacilitator.ts'
 import { pendingSettlements } from '#payments/methods/x402/pendingSettlements.ts'
 import { TokenChain } from '#payments/methods/x402/TokenChain.ts'
@@ -53,11 +54,14 @@ async function open(own: AppDatabase, transport: Transport): Promise<Shop> {
   const tokens = new TokenChain({ chainId: SECOND_CHAIN, asset: DOLLAR, transport })
   // What is offered is asked of the chain by a process that lives.
   const asked = new TokenChain({ chainId: SECOND_CHAIN, asset: DOLLAR, transport: http(chain.rpcUrl) })
-  const offer = new X402Offer({ chainId: SECOND_CHAIN, chain: asked, facilitator: { ...healthyFees } })
+  const offer = new X402Offer({
+    ...{ chainId: SECOND_CHAIN, recipient, chain: asked, facilitator: { ...healthyFees } },
+    ...{ sends: new Sends(clock), clock },
+  })
   await offer.check()
   const x402 = new X402Exact({
     ...{ origin: 'https://shop.example', chainId: SECOND_CHAIN, asset: DOLLAR, recipient, clock },
-    ...{ token: offer.token, chain: tokens, facilitator, pending },
+    ...{ token: offer.token, known: offer.known, chain: tokens, facilitator, pending },
   })
   const { rpcUrl } = chain
   return openShop({ ...{ app: own, rpcUrl, chainId: SECOND_CHAIN, recipient }, methods: () => [x402] })

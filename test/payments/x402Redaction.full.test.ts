@@ -6,6 +6,7 @@ import { decodePaymentSignatureHeader } from '@x402/core/http'
 import { http } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Sends } from '#payments/methods/Sends.ts'
 import { LocalFacilitator } from '#payments/methods/x402/LocalFacilitator.ts'
 import { pendingSettlements } from '#payments/methods/x402/pendingSettlements.ts'
 import { TokenChain } from '#payments/methods/x402/TokenChain.ts'
@@ -47,11 +48,15 @@ beforeAll(async () => {
     fees: { inTurn: (work) => inTurnOf(app, account, work), left: () => feesLeft(app, account) },
   })
   const tokens = new TokenChain({ chainId: SECOND_CHAIN, asset, transport })
-  const offer = new X402Offer({ chainId: SECOND_CHAIN, chain: tokens, facilitator })
+  const sends = new Sends(clock)
+  const offer = new X402Offer({
+    ...{ chainId: SECOND_CHAIN, recipient, chain: tokens, facilitator, sends, clock },
+  })
   await offer.check()
   const x402 = new X402Exact({
     ...{ origin: 'https://shop.example', chainId: SECOND_CHAIN, asset, recipient, clock },
-    ...{ token: offer.token, chain: tokens, facilitator, pending: pendingSettlements(app) },
+    ...{ token: offer.token, known: offer.known, chain: tokens, facilitator },
+    pending: pendingSettlements(app),
   })
   shop = await openShop({
     ...{ app, rpcUrl: node.rpcUrl, chainId: SECOND_CHAIN, recipient, log },

@@ -31,6 +31,7 @@ import {
   serializeReceipt,
 } from '../mpp.ts'
 import type { Challenge, DocumentedOffer, Outcome, PaymentMethod, Price } from '../PaymentMethod.ts'
+import type { Sends } from '../Sends.ts'
 import { isSenderProved } from './provedSender.ts'
 
 export interface Currency {
@@ -56,6 +57,8 @@ export interface ChargeOptions {
   readonly nodes: readonly Ask[]
   /** Pays the fees of payers; null where they pay their own. */
   readonly sponsoring: Sponsoring | null
+  /** Is told how sends go. */
+  readonly sends?: Pick<Sends, 'went' | 'failed'>
 }
 
 /** How the fees of payers are paid. */
@@ -172,11 +175,14 @@ export class TempoCharges implements PaymentMethod {
       )
     })
     const { txHash } = attempt
+    const { nodes, sends } = this.#options
+    if (sent.kind === 'sent') sends?.went()
+    else if (sent.isOurs) sends?.failed()
     if (sent.kind === 'sent')
       return { kind: 'settled', receipt: serializeReceipt(sent.result), txHash: txHash ?? payment.txHash }
     // The library throws alike before and after it was sent.
     if (txHash === null) return 'unsent'
-    const isUnsent = sent.isRefused && (await isNowhere(this.#options.nodes, txHash))
+    const isUnsent = sent.isRefused && (await isNowhere(nodes, txHash))
     return isUnsent ? 'unsent' : this.outcome({ ...payment, txHash })
   }
 

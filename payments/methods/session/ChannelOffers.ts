@@ -15,7 +15,11 @@ export interface ChannelOffersOptions {
   readonly transport: Transport
 }
 
+/** The chain gets its channels by a fork. */
+const LOOK_MS = 60_000
+
 export class ChannelOffers implements Checked {
+  readonly everyMs = LOOK_MS
   readonly #options: ChannelOffersOptions
   #problem: string | null = 'the chain was not asked yet'
 
@@ -27,6 +31,10 @@ export class ChannelOffers implements Checked {
   readonly current = (): readonly Currency[] => {
     const { currencies, funds } = this.#options
     return this.#problem === null ? currencies().filter(({ address }) => funds.has(address)) : []
+  }
+
+  get isOpen(): boolean {
+    return this.#problem === null
   }
 
   /** Why others do not, a sentence each. */

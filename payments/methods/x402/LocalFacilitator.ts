@@ -9,6 +9,7 @@ import { ExactEvmScheme } from '@x402/evm/exact/facilitator'
 import { createPublicClient, encodeFunctionData, type Hex, keccak256, type Transport } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import {
+  estimateFeesPerGas,
   getBalance,
   prepareTransactionRequest,
   sendRawTransaction,
@@ -38,12 +39,18 @@ export interface LocalFacilitatorOptions {
 /** A request waits no longer for its block; after that the chain is asked. */
 const CONFIRMATION_MS = 15_000
 const POLL_MS = 250
+/** A transfer by authorization of the common dollars, before the first one was sent. */
+const TRANSFER_GAS = 100_000n
+/** A wallet that is a contract may need any: one payer's says nothing of the next one's. */
+const TRANSFER_GAS_MAX = 2n * TRANSFER_GAS
 
 export class LocalFacilitator implements Facilitator {
   readonly #options: LocalFacilitatorOptions
   readonly #account: ReturnType<typeof privateKeyToAccount>
   readonly #client: ReturnType<typeof openClient>
   readonly #network: `eip155:${number}`
+  /** That of the last transfer. */
+  #gas = TRANSFER_GAS
 
   constructor(options: LocalFacilitatorOptions) {
     this.#options = options
@@ -71,8 +78,19 @@ export class LocalFacilitator implements Facilitator {
   async problem(network: string): Promise<string | null> {
     const { address } = this.#account
     if (network !== this.#network) return `it sends on ${this.#network}`
-    if ((await getBalance(this.#client, { address })) === 0n) return `${address} has nothing to pay fees with`
-    return (await this.#options.fees.left()) > 0n ? null : `${address} has paid the fees of a day`
+    const [balance, { maxFeePerGas }, left] = await Promise.all([
+      getBalance(this.#client, { address }),
+      this.#fees(),
+      this.#options.fees.left(),
+    ])
+    const fee = this.#gas * maxFeePerGas
+    if (balance < fee) return `${address} has too little to pay fees with`
+    return left < fee ? `${address} has paid the fees of a day` : null
+  }
+
+  /** By the same estimate what is sent is paid for and what is offered can be sent: nodes have another. */
+  #fees() {
+    return estimateFeesPerGas(this.#client)
   }
 
   /** One for each payment: it tells what it sends. */
@@ -111,11 +129,13 @@ export class LocalFacilitator implements Facilitator {
       const request = await prepareTransactionRequest(this.#client, {
         ...{ ...asked, account: this.#account, chain: null, type: 'eip1559' },
         chainId: this.#options.chainId,
+        ...(await this.#fees()),
         nonce: await this.#client.getTransactionCount({
           address: this.#account.address,
           blockTag: 'pending',
         }),
       })
+      this.#gas = request.gas < TRANSFER_GAS_MAX ? request.gas : TRANSFER_GAS_MAX
       await reserve(request.gas * request.maxFeePerGas)
       const serializedTransaction = await this.#account.signTransaction(request)
       sending(keccak256(serializedTransaction))

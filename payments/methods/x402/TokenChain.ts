@@ -1,6 +1,8 @@
 /** What a chain says of a token with EIP-3009, and of the authorizations that it was given. */
 import {
   type Address,
+  BaseError,
+  ContractFunctionRevertedError,
   createClient,
   domainSeparator,
   type Hash,
@@ -9,7 +11,14 @@ import {
   parseEventLogs,
   type Transport,
 } from 'viem'
-import { getBlock, getChainId, getLogs, getTransactionReceipt, readContract } from 'viem/actions'
+import {
+  getBlock,
+  getChainId,
+  getLogs,
+  getTransactionReceipt,
+  readContract,
+  simulateContract,
+} from 'viem/actions'
 import { isPast } from '#money/settled.ts'
 import { decimalsOf } from '#primitives.ts'
 
@@ -18,6 +27,7 @@ const abi = parseAbi([
   'function name() view returns (string)',
   'function version() view returns (string)',
   'function balanceOf(address holder) view returns (uint256)',
+  'function transfer(address to, uint256 value) returns (bool)',
   'function DOMAIN_SEPARATOR() view returns (bytes32)',
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
@@ -104,6 +114,19 @@ export class TokenChain {
       ...{ address: this.#options.asset, abi, functionName: 'balanceOf' },
       args: [holder],
     })
+  }
+
+  /** Whether the token lets the account have it. @throws where nobody answers */
+  async receives(recipient: Address): Promise<boolean> {
+    const asked = { functionName: 'transfer', args: [recipient, 0n], account: recipient } as const
+    try {
+      await simulateContract(this.#client, { address: this.#options.asset, abi, ...asked })
+      return true
+    } catch (error) {
+      const isAnswer = (cause: unknown) => cause instanceof ContractFunctionRevertedError
+      if (error instanceof BaseError && error.walk(isAnswer) !== null) return false
+      throw error
+    }
   }
 
   /** Unix seconds of the newest block. */

@@ -21,6 +21,7 @@ import {
   PaymentRefusedError,
   type Price,
 } from '../PaymentMethod.ts'
+import type { Sends } from '../Sends.ts'
 import { type Authorization, authorizationIn, PAYMENT_IDENTIFIER, refusal } from './authorization.ts'
 import type { Facilitator } from './Facilitator.ts'
 import type { Found, Token, TokenChain } from './TokenChain.ts'
@@ -34,11 +35,15 @@ export interface X402Options {
   readonly recipient: `0x${string}`
   /** Null while nothing can settle. */
   readonly token: () => Token | null
+  /** What was offered may settle still. */
+  readonly known: () => Token | null
   readonly chain: Pick<TokenChain, 'outcomeOf'>
   readonly facilitator: Facilitator
   /** Transactions of authorizations whose outcome is not known, by signature. */
   readonly pending: Pick<PendingSettlementStore, 'set'>
   readonly clock: Pick<Clock, 'now' | 'sleep'>
+  /** Is told how sends go. */
+  readonly sends?: Pick<Sends, 'went' | 'failed' | 'doubt'>
 }
 
 /** An authorization is good for so long. */
@@ -121,9 +126,9 @@ export class X402Exact implements PaymentMethod {
   }
 
   async check(credential: string, price: Price): Promise<CheckedPayment> {
-    const { chainId, asset, recipient, clock, facilitator } = this.#options
+    const { chainId, asset, recipient, clock, facilitator, token } = this.#options
     const authorization = authorizationIn(credential)
-    const requirements = this.#askedOf(authorization, price)
+    const requirements = this.#askedOf(authorization, price, token())
     const { validBeforeSeconds, payload, payer, digest, reference } = authorization
     // Only what runs out soon can be told to have failed.
     if (validBeforeSeconds > clock.now() / 1_000 + VALID_SECONDS + SKEW_SECONDS)
@@ -141,15 +146,23 @@ export class X402Exact implements PaymentMethod {
   }
 
   async send(credential: string, price: Price, payment: CheckedPayment): Promise<Outcome | 'unsent'> {
-    const { facilitator, pending } = this.#options
-    const { payload } = authorizationIn(credential)
+    const { facilitator, pending, sends, known } = this.#options
+    const authorization = authorizationIn(credential)
+    const { payload } = authorization
     const settled = await facilitator
-      .settle(payload, this.#askedOf(authorizationIn(credential), price))
+      .settle(payload, this.#askedOf(authorization, price, known()))
       // It may have been sent: the chain is asked.
-      .catch(() => ({ txHash: null }))
-    if (settled === 'unsent') return 'unsent'
+      .catch(() => {
+        sends?.failed()
+        return { txHash: null }
+      })
+    if (settled === 'unsent') {
+      sends?.doubt()
+      return 'unsent'
+    }
     const { txHash } = settled
     const outcome = await this.#told({ ...payment, txHash })
+    if (outcome.kind === 'settled') sends?.went()
     const { signature } = payload.payload
     if (outcome.kind === 'unknown' && txHash !== null && typeof signature === 'string')
       await pending.set(signature, txHash)
@@ -183,9 +196,8 @@ export class X402Exact implements PaymentMethod {
     return `${this.#network}:${this.#options.asset}:${payer}:${nonce}`
   }
 
-  /** What the authorization is for, where that is asked for now. @throws PaymentRefusedError */
-  #askedOf({ payload }: Authorization, price: Price): PaymentRequirements {
-    const token = this.#options.token()
+  /** What the authorization is for, where that is asked for. @throws PaymentRefusedError */
+  #askedOf({ payload }: Authorization, price: Price, token: Token | null): PaymentRequirements {
     const requirements = token && this.#requirementsOf(price, token)
     const found = requirements && this.#server.findMatchingRequirements([requirements], payload)
     if (!found) throw refusal('is for another price, payee, token or chain')

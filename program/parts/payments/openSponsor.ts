@@ -55,7 +55,7 @@ export function openSponsor(
   const app = appDatabase(program.engines.postgres)
   const { clock } = runtime
   const account = privateKeyToAccount(key)
-  const tokens = () => offers.current().map(({ address }) => address)
+  const tokens = () => offers.tokens().map(({ address }) => address)
   const funds = new SponsorFunds({ tokens, account: account.address, transport, clock })
   const limit = amountOf(dollarsPerDay, 1, MILLIONTHS)
   const sponsor = new Sponsor({ app, chainId, account, limit, isFunded: () => funds.isThere })
@@ -63,7 +63,7 @@ export function openSponsor(
   const watch = new ChannelWatch({
     ...{ app, chainId, sponsor, transport, clock, log },
     unsettledMax: (token) => {
-      const known = offers.current().find(({ address }) => address === token)
+      const known = offers.tokens().find(({ address }) => address === token)
       return known ? amountOf(unsettledDollars, 1, known.decimals) : null
     },
   })

@@ -14,6 +14,7 @@ import { countingRefusals } from '#payments/chain/refusals.ts'
 import { Offers } from '#payments/methods/charge/Offers.ts'
 import { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
 import { recheck } from '#payments/methods/recheck.ts'
+import { Sends } from '#payments/methods/Sends.ts'
 import { PayerProofs } from '#payments/PayerProofs.ts'
 import { Payments } from '#payments/Payments.ts'
 import { PayoutChain } from '#payments/payouts/PayoutChain.ts'
@@ -51,6 +52,8 @@ export interface PaymentFindings extends Findings {
 
 /** A service that asks no more than a name of its payers has this one. */
 const REALM_DEFAULT = 'localhost'
+/** A node that is slower takes no payments. */
+const LOOK_MS = 5_000
 /** pathUSD and the second token that a dev chain begins with. */
 const devCurrencies = [PATH_USD, '0x20c0000000000000000000000000000000000001'] as const
 
@@ -84,7 +87,8 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const nodes = urls.map((url) => askOf(http(url)))
   const [currency] = currencies
   if (!currency) throw new SettingError('ACCESS_FILE', 'payments.currencies: names none')
-  const offers = new Offers({ chainId, currencies, transport })
+  const sends = new Sends(clock)
+  const offers = new Offers({ chainId, recipient, currencies, nodes: urls.map(looking), sends })
   const realm = publicUrl?.host ?? REALM_DEFAULT
   const sponsored = openSponsor(base, settings, { offers, transport })
   const keys = await secrets.follow('payments', (found) => {
@@ -92,13 +96,12 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   })
   const seller = { realm, keys, chainId, recipient, currency }
   const charges = new TempoCharges({
-    ...{ ...seller, transport, nodes, currencies: offers.current },
+    ...{ ...seller, transport, nodes, currencies: offers.current, sends },
     sponsoring: sponsored?.sponsoring ?? null,
   })
   const app = appDatabase(program.engines.postgres)
   const origin = publicUrl?.origin ?? `http://${REALM_DEFAULT}`
-  const { account } = sending
-  const x402 = openElsewhere(settings, { app, egress, account, origin, clock })
+  const x402 = openElsewhere(settings, { app, egress, account: sending.account, origin, clock })
   const sessions = sponsored?.sessionsOf(seller)
   const methods = [charges, ...(sessions ? [sessions] : []), ...(x402 ? [x402.method] : [])]
   const checked = [offers, ...(x402 ? [x402.offer] : [])]
@@ -111,8 +114,8 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
     priced: new Set([JOBS_SCOPE]),
   })
   const proofs = new PayerProofs({ app, transport, refused, ...seller })
-  const sender = new PayoutChain({ chainId, account, feeTokens: currencies, nodes, clock })
-  const route = { sender, ask: askOf(transport), tokens: offers.current }
+  const sender = new PayoutChain({ chainId, account: sending.account, feeTokens: currencies, nodes, clock })
+  const route = { sender, ask: askOf(transport), tokens: offers.tokens }
   const payouts = openPayouts(base, sending, [route, ...(x402 ? [x402.route] : [])])
   const uncollected = new Uncollected({ app, scopes: Object.keys(prices), clock, log })
   const checks = checked.map((one) => ({ run: (signal: AbortSignal) => recheck(one, clock, signal) }))
@@ -184,6 +187,9 @@ function urlsOf(chainId: number, { reachable }: Program): readonly string[] {
   const urls = chain.devChain ? [chain.devChain.rpcUrl] : chain.config.rpcUrls
   return urls.filter((url) => url.startsWith('http'))
 }
+
+/** A node as offers look at it. */
+const looking = (url: string) => http(url, { retryCount: 0, timeout: LOOK_MS })
 
 const isDev = (chainId: number, { reachable }: Program): boolean =>
   reachable.some((chain) => chain.chainId === chainId && chain.devChain !== null)

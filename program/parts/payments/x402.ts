@@ -6,6 +6,7 @@ import { privateKeyToAddress } from 'viem/accounts'
 import type { FeePayer, X402Settings } from '#api/access/paymentSettings.ts'
 import type { Egress } from '#egress/egress.ts'
 import { type Ask, askOf } from '#money/node.ts'
+import { Sends } from '#payments/methods/Sends.ts'
 import type { Facilitator } from '#payments/methods/x402/Facilitator.ts'
 import { type FeeBudget, LocalFacilitator } from '#payments/methods/x402/LocalFacilitator.ts'
 import { pendingPayouts, pendingSettlements } from '#payments/methods/x402/pendingSettlements.ts'
@@ -50,20 +51,22 @@ export function openX402(settings: X402Settings, means: X402Means): X402Parts {
   const chain = new TokenChain({ chainId, asset, transport })
   const pending = pendingSettlements(means.app)
   const facilitator = facilitatorOf(settings, transport, means, pending)
-  const offer = new X402Offer({ chainId, chain, facilitator })
+  const sends = new Sends(means.clock)
+  const { clock } = means
+  const offer = new X402Offer({ chainId, recipient, chain, facilitator, sends, clock })
   const method = new X402Exact({
     ...{ origin: means.origin, chainId, asset, recipient, chain, facilitator, pending },
-    ...{ token: offer.token, clock: means.clock },
+    ...{ token: offer.token, known: offer.known, sends, clock },
   })
   const pendingOut = pendingPayouts(means.app)
   const sender = new AuthorizationPayouts({
-    ...{ chainId, asset, chain, token: offer.token, account: means.account, clock: means.clock },
+    ...{ chainId, asset, chain, token: offer.settling, account: means.account, clock },
     ...{ pending: pendingOut, facilitator: facilitatorOf(settings, transport, means, pendingOut) },
     nodes,
   })
   const notes = [`x402 payments for them go to ${recipient} on chain ${chainId}`]
   const tokens = () => {
-    const token = offer.token()
+    const token = offer.known()
     return token ? [{ address: asset, decimals: token.decimals }] : []
   }
   return { chainId, nodes, method, offer, route: { sender, ask: askOf(transport), tokens }, notes }

@@ -1,4 +1,4 @@
-/** A node that is up, gone, or repeats what it was sent, and the search for secrets in all that is told. */
+/** A node that obeys, is gone or repeats what it was sent, and the search for secrets in all that is told. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { sql } from 'kysely'
@@ -9,14 +9,20 @@ export type NodeState = 'up' | 'gone' | 'loud'
 
 const jsonBody = { 'content-type': 'application/json' }
 
+/** What a node answers instead of the other; it breaks the connection where that is `gone`. */
+export type Order = (method: string) => { readonly code: number; readonly message: string } | 'gone' | null
+
 /** Stands before a node. `gone` answers 500, `loud` refuses what is sent or tried out, and repeats it. */
 export async function startOddNode(rpcUrl: string) {
-  const wire: { state: NodeState } = { state: 'up' }
+  const wire: { state: NodeState; order: Order } = { state: 'up', order: () => null }
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const piece of request) body += piece
     const { id, method } = JSON.parse(body)
     if (wire.state === 'gone') return void response.writeHead(500).end(body)
+    const ordered = wire.order(String(method))
+    if (ordered === 'gone') return void request.socket.destroy()
+    if (ordered) return void response.end(JSON.stringify({ jsonrpc: '2.0', id, error: ordered }))
     const isSent = /send|call|estimate|fill/i.test(String(method))
     if (wire.state === 'loud' && isSent) {
       const error = { code: -32_000, message: `not taken: ${body}`, data: body }

@@ -13,7 +13,7 @@ import { type Access, anonymous, dataRead } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
 import type { EventStream } from '#http/stream/sse.ts'
 import { askOf } from '#money/node.ts'
-import { type Sponsoring, TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
+import { type ChargeOptions, type Sponsoring, TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
 import type { PaymentMethod } from '#payments/methods/PaymentMethod.ts'
 import { Payments } from '#payments/Payments.ts'
 
@@ -82,10 +82,12 @@ export const chargesOf = (
   { rpcUrl, chainId, recipient, sponsoring }: Omit<ShopOptions, 'app'>,
   key: Uint8Array,
   transport: Transport = http(rpcUrl),
+  offered: Partial<Pick<ChargeOptions, 'currencies' | 'sends'>> = {},
 ) =>
   new TempoCharges({
     ...{ realm: REALM, keys: [key], chainId, recipient, currency: PATH_USD },
     currencies: () => ([PATH_USD, ALPHA_USD] as const).map((address) => ({ address, decimals: 6 })),
+    ...offered,
     ...{ transport, nodes: [askOf(transport)], sponsoring: sponsoring ?? null },
   })
 

@@ -2,6 +2,7 @@
 import { http, type Transport } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { expect } from 'vitest'
+import { Sends } from '#payments/methods/Sends.ts'
 import type { Facilitator } from '#payments/methods/x402/Facilitator.ts'
 import { LocalFacilitator } from '#payments/methods/x402/LocalFacilitator.ts'
 import { pendingSettlements } from '#payments/methods/x402/pendingSettlements.ts'
@@ -40,23 +41,31 @@ export function localFacilitator({
   })
 }
 
-export async function x402Method({
+interface Selling extends Place {
+  readonly facilitator: Facilitator
+  readonly recipient: `0x${string}`
+  readonly transport?: Transport
+}
+
+export const x402Method = async (selling: Selling): Promise<X402Exact> => (await x402Parts(selling)).method
+
+/** The method, and the offer that it goes by. */
+export async function x402Parts({
   app,
   rpcUrl,
   facilitator,
   recipient,
   transport = http(rpcUrl),
-}: Place & {
-  readonly facilitator: Facilitator
-  readonly recipient: `0x${string}`
-  readonly transport?: Transport
-}): Promise<X402Exact> {
+}: Selling): Promise<{ readonly method: X402Exact; readonly offer: X402Offer }> {
   const chain = new TokenChain({ chainId, asset, transport })
-  const offer = new X402Offer({ chainId, chain, facilitator })
+  const sends = new Sends(clock)
+  const offer = new X402Offer({ chainId, recipient, chain, facilitator, sends, clock })
   await offer.check()
   expect(offer.problems).toEqual([])
-  return new X402Exact({
+  const method = new X402Exact({
     ...{ origin: 'https://shop.example', chainId, asset, recipient },
-    ...{ token: offer.token, chain, facilitator, pending: pendingSettlements(app), clock },
+    ...{ token: offer.token, known: offer.known, chain, facilitator, sends, clock },
+    pending: pendingSettlements(app),
   })
+  return { method, offer }
 }
