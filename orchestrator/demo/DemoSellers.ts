@@ -1,8 +1,8 @@
 /**
  * The sellers that come with the program, on loopback beside the dev chain: each asks for its money
- * by a challenge of its own, and works once it is paid. x402 can be priced here and not paid: there
- * is no second chain to settle on. They listen on a free port, so the source of the catalog that
- * lists them may move its services, as no other may.
+ * by a challenge of its own, and works once it is paid. x402 can be asked for here and not paid,
+ * since there is no second chain to settle on: who asks by it takes a charge too. They listen on a
+ * free port, so the source of the catalog that lists them may move its services, as no other may.
  */
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -88,7 +88,8 @@ function moneyOf({ id }: Seller, { chainId, rpcUrl }: DemoSellersOptions) {
     ],
   })
   return ({ kind, amount }: Price) => {
-    if (kind === 'x402') return mppx.compose(['evm/charge', { amount }])
+    if (kind === 'x402')
+      return mppx.compose(['evm/charge', { amount }], ['tempo/charge', { amount, chainId }])
     if (kind === 'session') return mppx.compose(['tempo/session', { amount, unitType: 'call', chainId }])
     return mppx.compose(['tempo/charge', { amount, chainId }])
   }

@@ -22,7 +22,7 @@ const listed = ({ method, path, listing, price }: SellerEndpoint) => ({
   // Where a real service fits as well, it comes first.
   priority: 0,
   ...listing,
-  paymentOffers: price === null ? [] : [typeof price === 'function' ? varying : offerOf(price)],
+  paymentOffers: price === null ? [] : typeof price === 'function' ? [varying] : offersOf(price),
 })
 
 const varying = {
@@ -34,10 +34,9 @@ const varying = {
   decimals: 6,
 }
 
-const offerOf = ({ kind, amount }: Price) => ({
-  ...(kind === 'x402'
-    ? { protocol: 'x402', method: 'evm', intent: 'charge', scheme: 'exact' }
-    : { protocol: 'mpp', method: 'tempo', intent: kind }),
-  amount: `${Math.round(Number(amount) * 1e6)}`,
-  decimals: 6,
-})
+function offersOf({ kind, amount }: Price) {
+  const costs = { amount: `${Math.round(Number(amount) * 1e6)}`, decimals: 6 }
+  const x402 = { protocol: 'x402', method: 'evm', intent: 'charge', scheme: 'exact', ...costs }
+  const mpp = { protocol: 'mpp', method: 'tempo', intent: kind === 'session' ? kind : 'charge', ...costs }
+  return kind === 'x402' ? [x402, mpp] : [mpp]
+}

@@ -6,6 +6,8 @@ export interface WayOut {
   readonly egress: Egress
   /** Where the demo's sellers listen: those who start them add it. */
   readonly sellerOrigins: Set<string>
+  /** Where this program answers itself: nobody goes there by the network. */
+  readonly ownOrigins: Set<string>
 }
 
 /** What sellers are called for. */
@@ -25,7 +27,7 @@ export function openWayOut({ webhooks }: Pick<Config, 'webhooks'>, options?: Egr
     purpose === 'webhook'
       ? webhooks === 'loopback' && isLoopbackOrigin(origin)
       : sellerPurposes.has(purpose) && sellerOrigins.has(origin)
-  return { egress: new Egress({ isLocalOrigin, ...options }), sellerOrigins }
+  return { egress: new Egress({ isLocalOrigin, ...options }), sellerOrigins, ownOrigins: new Set() }
 }
 
 /** An address of this machine, as it is: a name could lead elsewhere. */

@@ -4,7 +4,7 @@
 // revision, and the chain's own index tells what was moved.
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Mppx, tempo as payByTempo } from 'mppx/client'
@@ -115,6 +115,23 @@ test('from a question to a reward', async () => {
   await expect
     .poll(async () => JSON.parse(await millrace('payments', 'audit', '--json')))
     .toMatchObject({ isRight: true, unbalanced: [], differing: [] })
+})
+
+test('the first plan of docs/services.md is quoted, bought and delivered', async () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/services.md'), 'utf8')
+  const plan = JSON.parse(/\/v1\/quote .*? -d '(.*?)'/s.exec(page)?.[1] ?? '')
+  const { pay } = await stranger()
+  expect((await post('/v1/quote', plan)).status).toBe(200)
+  const made = await post('/v1/jobs', { idempotencyKey: randomUUID(), plan }, pay)
+  expect(made.status).toBe(200)
+  const path = `/v1/jobs/${made.body.jobId}`
+  await expect.poll(async () => (await read(path)).status).toBe(200)
+  const { body: job } = await read(`${path}?include=runs`)
+  expect([job.status, job.error]).toEqual(['succeeded', undefined])
+  const ids = plan.nodes.map(({ id }: { id: string }) => id)
+  expect(Object.keys(job.result).toSorted()).toEqual(ids.toSorted())
+  // Own chain data is among them, and is free.
+  expect(job.result.block).toMatchObject({ number: expect.any(Number) })
 })
 
 test('a receipt is proved by a command that asks nobody, and a changed one is not', async () => {

@@ -1,4 +1,4 @@
-/** Converts units of length, mass and temperature. Paid by x402. */
+/** Converts units of length, mass and temperature. Paid by x402, or a charge. */
 import { ok, type Seller, text } from '../seller.ts'
 
 /** Factor and offset to the unit that others of its kind are measured in. */

@@ -1,12 +1,14 @@
 /** Jobs: run here as in every process on the database, where there is a wallet to buy with. */
 import { messageOf } from '#errors.ts'
 import { Jobs } from '#orchestrator/job/Jobs.ts'
+import { OwnCalls } from '#orchestrator/job/OwnCalls.ts'
 import type { JobReadServices } from '#orchestrator/rest/jobs/readJob.ts'
 import { appDatabase } from '#rows/database.ts'
 import { removeResults } from '#rows/jobs/reads.ts'
 import { repeat } from '#runtime/repeat.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import { aborted } from '../../process/stopSignal.ts'
+import { askServer } from '../askServer.ts'
 import type { Base, Part } from '../part.ts'
 import type { WalletPart } from '../wallet/walletPart.ts'
 
@@ -24,13 +26,15 @@ const REMOVE_MS = 10 * 60_000
 const PIECE_MS = 1_000
 
 export function openJobsPart(base: Base, { buyer }: Pick<WalletPart, 'buyer'>): JobsPart {
-  const { config, program, egress, runtime, log } = base
+  const { config, program, egress, ownOrigins, server, runtime, log } = base
   const { postgres } = program.engines
   const app = appDatabase(postgres)
   const [due, changed] = [new CommitBell(), new CommitBell()]
   const { clock } = runtime
   const begun = Promise.withResolvers<void>()
-  const jobs = buyer && new Jobs({ app, buyer, egress, due, changed, runtime, log })
+  const isOwn = (origin: string) => ownOrigins.has(origin)
+  const own = buyer && new OwnCalls({ buyer, isOwn, ask: askServer(server), clock })
+  const jobs = own && new Jobs({ app, buyer: own, egress, due, changed, runtime, log })
   const failed = (error: unknown) => {
     log.warn({ problem: messageOf(error) }, 'results of jobs could not be removed')
     return REMOVE_MS

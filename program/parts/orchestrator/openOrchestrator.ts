@@ -35,16 +35,15 @@ export interface Orchestrator {
 
 type OrchestratorBase = Pick<
   Base,
-  'config' | 'program' | 'egress' | 'sellerOrigins' | 'quotas' | 'runtime' | 'log'
+  'config' | 'program' | 'egress' | 'sellerOrigins' | 'ownOrigins' | 'quotas' | 'runtime' | 'log'
 >
 
 export function openOrchestrator(base: OrchestratorBase, selling: Selling): Orchestrator {
-  const { config, program, egress, sellerOrigins, quotas, runtime, log } = base
+  const { config, program, egress, sellerOrigins, ownOrigins, quotas, runtime, log } = base
   const { clock, random } = runtime
   const allowance = allowanceOf(quotas, 'sellers', SELLER_CALLS_PER_MINUTE)
   const { engines, reachable } = program
   const { postgres } = engines
-  const ownOrigins = new Set<string>()
   const rows = appDatabase(postgres)
   // Searches must not hold up what writes.
   const app = appDatabase({ pool: postgres.reads })
