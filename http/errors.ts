@@ -117,6 +117,7 @@ export const errorCatalogue = {
     status: 503,
     message: 'The payment was sent and its outcome is not known yet. Repeat the request with the same one.',
   },
+  wallet_unavailable: { status: 503, message: 'The wallet that pays for calls would not buy this plan now.' },
   overloaded: { status: 503, message: 'The server is at its limit. Retry shortly.' },
   request_timeout: { status: 504, message: 'The request did not finish in time. Retry, or ask for less.' },
 } as const satisfies Record<string, { readonly status: number; readonly message: string }>

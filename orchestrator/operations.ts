@@ -88,6 +88,7 @@ export const sendFeedback: Operation<Feedback, typeof feedbackResultSchema> = {
 export const orderJobErrors = [
   'plan_invalid',
   'quote_unavailable',
+  'wallet_unavailable',
   'idempotency_conflict',
   'spend_limit_exceeded',
   'payment_used',

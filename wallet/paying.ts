@@ -6,17 +6,23 @@ import type { LiveOffer } from './liveOffers.ts'
 
 export interface Paying {
   readonly protocol: SpendProtocol
+  /** The most that a chain may take beside the amount of any offer, in the smallest unit of quotes. */
+  readonly feeUnitsMax: bigint
   /** Offers of a 402 that this protocol can pay, as they are now. */
   payable(answer: Pick<EgressAnswer, 'headers' | 'body'>): Promise<readonly Payable[]>
   /** What became of a credential. Unknown where no node answers. */
   outcome(sent: Sent): Promise<Outcome>
 }
 
-export interface Payable {
-  readonly offer: LiveOffer & { readonly chainId: number }
-  readonly payer: `0x${string}`
+export interface Offered {
+  readonly offer: LiveOffer
   /** The most the chain may take beside the amount, in the smallest unit of quotes. */
   readonly feeUnits: bigint
+}
+
+export interface Payable extends Offered {
+  readonly offer: LiveOffer & { readonly chainId: number }
+  readonly payer: `0x${string}`
   /** Nothing is sent. @throws SigningError */
   sign(): Promise<Signed>
 }

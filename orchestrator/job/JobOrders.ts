@@ -17,9 +17,10 @@ import { IdempotencyConflictError } from '#rows/jobs/newJobs.ts'
 import { claimOrder, findJobOfPayment, type JobTerms, takeOrder } from '#rows/jobs/orders.ts'
 import type { Payment, PaymentState } from '#rows/payments/payments.ts'
 import type { Clock } from '#runtime/runtime.ts'
+import type { SoldCall, SoldJob, WalletBudget } from '#wallet/budget.ts'
 import { canonicalJson } from '../plan/canonicalJson.ts'
 import { readPlan } from '../plan/readPlan.ts'
-import type { Quotes } from '../quote/Quotes.ts'
+import { PlanUnbuyableError, type Quotes } from '../quote/Quotes.ts'
 import { createJob } from './createJob.ts'
 import type { JobRequest } from './readJobRequest.ts'
 import { ownMeta, sealed, totalOf, unsealed } from './sealedTerms.ts'
@@ -31,7 +32,9 @@ export interface JobOrdersOptions {
   readonly app: AppDatabase
   readonly payments: Payments
   readonly proofs: PayerProofs
-  readonly quotes: Pick<Quotes, 'quote'>
+  readonly quotes: Pick<Quotes, 'quote' | 'pricedCalls'>
+  /** What the jobs' calls are bought by; null where another process buys. */
+  readonly budget: WalletBudget | null
   readonly clock: Clock
   /** The most that a job may cost, as decimal text in the currency of quotes; null for no bound. */
   readonly costMax: string | null
@@ -74,7 +77,10 @@ export class JobOrders {
     options.payments.onSettled(JOBS_SCOPE, (transaction, payment) => this.#makeJob(transaction, payment))
   }
 
-  /** @throws ApiError plan_invalid, quote_unavailable, idempotency_conflict, spend_limit_exceeded */
+  /**
+   * @throws ApiError plan_invalid, quote_unavailable, wallet_unavailable, idempotency_conflict,
+   *   spend_limit_exceeded
+   */
   async order(request: JobRequest, ordering: Ordering): Promise<Ordered | Asked> {
     const { payments } = this.#options
     const presented = payments.presentedIn(ordering.headers, ordering.caller)
@@ -205,7 +211,7 @@ export class JobOrders {
   }
 
   async #quoted(request: JobRequest, { caller, signal }: Ordering): Promise<JobTerms> {
-    const quote = await this.#options.quotes.quote(request.plan, caller, signal)
+    const quote = await this.#options.quotes.quote(request.plan, caller, signal).catch(notSold)
     const { currency, decimals, costMultiplier, totalAmountUnits } = quote
     const nodes = quote.nodes.map(({ nodeId, amountUnits }) => ({ nodeId, amountUnits }))
     const terms = { currency, decimals, costMultiplier, totalAmountUnits, nodes }
@@ -236,7 +242,10 @@ export class JobOrders {
     }
   }
 
-  /** In the transaction that claims the payment. @throws KeyTakenError, ApiError idempotency_conflict */
+  /**
+   * In the transaction that claims the payment.
+   * @throws KeyTakenError, ApiError idempotency_conflict, wallet_unavailable
+   */
   async #claim(
     transaction: AppDatabase,
     { id: paymentId, payer, method, currency }: Payment,
@@ -244,17 +253,36 @@ export class JobOrders {
     { idempotencyKey, planHash, plan }: JobRequest,
     terms: JobTerms,
   ): Promise<void> {
+    const jobId = randomUUID()
     const found = await claimOrder(transaction, {
-      ...{ paymentId, payer, idempotencyKey, planHash, terms },
-      jobId: randomUUID(),
+      ...{ paymentId, jobId, payer, idempotencyKey, planHash, terms },
       plan: canonicalJson(plan),
       tokenDecimals: this.#options.payments.decimalsOf(method, currency),
     })
-    if (!found) return
+    if (!found) return this.#reserve(transaction, { jobId, paymentId, payer }, { plan, planHash }, terms)
     // A sender that only claims to be the payer is told of no job of it.
     const isPayer = by.provesPayer?.(credential, payer) ?? true
     if (!isPayer || found.planHash !== planHash) throw keyOfAnother()
     throw new KeyTakenError(found.jobId)
+  }
+
+  /** @throws ApiError wallet_unavailable */
+  async #reserve(
+    transaction: AppDatabase,
+    job: Omit<SoldJob, 'calls'>,
+    { plan, planHash }: Pick<JobRequest, 'plan' | 'planHash'>,
+    terms: JobTerms,
+  ): Promise<void> {
+    const { budget, quotes } = this.#options
+    const priced = quotes.pricedCalls(planHash) ?? []
+    const calls = terms.nodes.flatMap(({ nodeId, amountUnits }): SoldCall[] => {
+      const units = BigInt(amountUnits)
+      const node = plan.nodes.find(({ id }) => id === nodeId)
+      const offered = priced.find((each) => each.nodeId === nodeId)?.offered ?? null
+      return node && units > 0n ? [{ serviceId: node.serviceId, units, offered }] : []
+    })
+    const obstacle = await budget?.reserve(transaction, { ...job, calls })
+    if (obstacle) throw new ApiError('wallet_unavailable', `Not sold now: the plan ${obstacle.message}.`)
   }
 
   async #jobOf(paymentId: string): Promise<string> {
@@ -262,6 +290,13 @@ export class JobOrders {
     if (jobId === null) throw new TypeError('a payment of jobs has made one')
     return jobId
   }
+}
+
+/** What the wallet would buy later is offered later. @throws ApiError wallet_unavailable */
+function notSold(error: unknown): never {
+  if (!(error instanceof PlanUnbuyableError)) throw error
+  const { summary, details, headers } = error
+  throw new ApiError('wallet_unavailable', `Not sold now: ${summary}.`, { details, headers })
 }
 
 const toldAsJob: ReadonlySet<ErrorCode> = new Set(['settlement_pending', 'payment_used'])

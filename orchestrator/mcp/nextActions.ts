@@ -23,6 +23,8 @@ const nextActions: Partial<Record<ErrorCode, string>> = {
   plan_invalid: 'Correct the nodes that details name, then call quote_plan with the whole plan again.',
   quote_unavailable:
     'Replace the nodes that details name: call search_services again, rebuild the plan, then quote_plan.',
+  wallet_unavailable:
+    'Tell the user that this plan is not sold now, and why. Try later, or replace the nodes that details name.',
   rate_limit_exceeded: 'Wait a minute, then call this tool again with the same arguments.',
   service_not_found: 'Call search_services to find a service that is listed.',
 }

@@ -1,8 +1,9 @@
 /**
  * Prices of whole plans. Sellers are asked together, under one deadline; until a quote is over the
- * same plan gets it again, so that no seller can be flooded through us.
+ * same plan gets it again, so that no seller can be flooded through us. What the wallet would not
+ * buy now has no price.
  */
-import type { Egress } from '#egress/egress.ts'
+import type { Egress, EgressAnswer } from '#egress/egress.ts'
 import { ApiError, type Problem } from '#http/errors.ts'
 import type { Allowance } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
@@ -11,10 +12,12 @@ import { decimalText, multiplied } from '#money/amounts.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { BoundedMap } from '#runtime/BoundedMap.ts'
 import type { Clock } from '#runtime/runtime.ts'
+import type { BudgetedCall, Obstacle, WalletBudget } from '#wallet/budget.ts'
 import type { QuoteTerms } from '#wallet/currencies.ts'
+import { liveOffers } from '#wallet/liveOffers.ts'
 import { canonicalHash, canonicalJson, NotCanonicalError } from '../plan/canonicalJson.ts'
 import { type CheckedPlan, checkPlan, type PlannedNode, planInvalid } from '../plan/checkPlan.ts'
-import type { Plan } from '../plan/plan.ts'
+import type { Plan, PlanNode } from '../plan/plan.ts'
 import { readServices } from '../plan/readServices.ts'
 import { freePrice, type LivePrice, nothing, priceOf, silenceOf } from './livePrice.ts'
 import { type Probe, probeOf } from './probe.ts'
@@ -33,6 +36,8 @@ export interface QuotesOptions {
   /** Bounds the calls of sellers made for a caller. */
   readonly allowance: Allowance
   readonly terms: QuoteTerms
+  /** Where nothing is bought there is none, and prices are what sellers ask. */
+  readonly budget?: WalletBudget | null
   /** Origins where this very program answers, for nothing. */
   readonly isOwn?: (origin: string) => boolean
 }
@@ -43,10 +48,16 @@ interface PricedNode extends LivePrice {
   readonly input: Probe['input']
 }
 
+/** A quote, and what the wallet would pay for it. */
+interface Quoted {
+  readonly quote: Quote
+  readonly calls: readonly BudgetedCall[]
+}
+
 export class Quotes {
   readonly #options: QuotesOptions
-  readonly #underWay = new SharedReads<Quote>()
-  readonly #held: BoundedMap<string, Quote>
+  readonly #underWay = new SharedReads<Quoted>()
+  readonly #held: BoundedMap<string, Quoted>
 
   constructor(options: QuotesOptions) {
     this.#options = options
@@ -56,20 +67,28 @@ export class Quotes {
   /** @throws ApiError plan_invalid, quote_unavailable naming each node, rate_limit_exceeded */
   async quote(plan: Plan, caller: string, signal: AbortSignal): Promise<Quote> {
     const hash = hashOf(plan)
-    const held = this.#held.get(hash)
-    if (held) return held
-    return this.#underWay.join(hash, signal, (together) => this.#ask(plan, hash, caller, together))
+    const ask = (together: AbortSignal) => this.#ask(plan, hash, caller, together)
+    const quoted = this.#held.get(hash) ?? (await this.#underWay.join(hash, signal, ask))
+    const obstacles = (await this.#options.budget?.obstacles(quoted.calls)) ?? []
+    if (obstacles.length > 0) throw new PlanUnbuyableError(plan, obstacles)
+    return quoted.quote
   }
 
-  async #ask(plan: Plan, hash: string, caller: string, signal: AbortSignal): Promise<Quote> {
+  /** What the wallet would pay for a plan; null where no quote of it is held here. */
+  pricedCalls(planHash: string): readonly BudgetedCall[] | null {
+    return this.#held.get(planHash)?.calls ?? null
+  }
+
+  async #ask(plan: Plan, hash: string, caller: string, signal: AbortSignal): Promise<Quoted> {
     const checked = checkPlan(plan, await readServices(this.#options.app, plan))
     const quotedMs = this.#options.clock.now()
     const priced = await this.#priceAll(checked.nodes, caller, signal)
-    const ends = priced.flatMap(({ offer }) => offer?.expiresAt ?? [])
+    const ends = priced.flatMap(({ offered }) => offered?.offer.expiresAt ?? [])
     const untilMs = Math.min(quotedMs + VALID_MS_MAX, ...ends)
     const quote = quoteOf(checked, priced, { hash, terms: this.#options.terms, quotedMs, untilMs })
-    this.#held.set(hash, quote, untilMs)
-    return quote
+    const quoted = { quote, calls: priced.flatMap(callOf) }
+    this.#held.set(hash, quoted, untilMs)
+    return quoted
   }
 
   async #priceAll(
@@ -105,12 +124,22 @@ export class Quotes {
   }
 
   async #price({ service }: PlannedNode, probe: Probe, signal: AbortSignal): Promise<LivePrice> {
-    const { egress, clock, terms } = this.#options
+    const { egress, clock, terms, budget } = this.#options
     const answer = await egress.fetch({ ...probe.request, signal })
-    const ask = { policy: service.recipientPolicy, terms, nowMs: clock.now() }
+    const payable = budget
+      ? (told: EgressAnswer) => budget.payable(told)
+      : (told: EgressAnswer) => offersOf(told, clock.now())
+    const ask = { policy: service.recipientPolicy, terms, payable }
     return probe.isFree ? freePrice(answer, ask) : priceOf(answer, ask)
   }
 }
+
+/** As if all that can be read could be paid, and without fees. */
+const offersOf = async (answer: EgressAnswer, nowMs: number) =>
+  (await liveOffers(answer, nowMs)).map((offer) => ({ offer, feeUnits: 0n }))
+
+const callOf = ({ planned: { node }, units, offered }: PricedNode): readonly BudgetedCall[] =>
+  offered ? [{ nodeId: node.id, serviceId: node.serviceId, units, offered }] : []
 
 function hashOf(plan: Plan): string {
   try {
@@ -121,16 +150,46 @@ function hashOf(plan: Plan): string {
   }
 }
 
-function problemOf(cause: unknown, planned: PlannedNode | undefined, index: number): Problem {
-  const { message } = silenceOf(cause)
-  const name = planned ? `${planned.node.serviceId} ${planned.endpoint.method} ${planned.node.path}` : ''
-  return { path: ['body', 'nodes', index], message: `${planned?.node.id}: ${name} ${message}` }
-}
+const problemOf = (cause: unknown, planned: PlannedNode | undefined, index: number): Problem => ({
+  path: ['body', 'nodes', index],
+  message: sentenceOf(planned?.node, silenceOf(cause).message),
+})
 
-function unavailable(problems: readonly Problem[]): ApiError {
+const sentenceOf = (node: PlanNode | undefined, message: string): string =>
+  node ? `${node.id}: ${node.serviceId} ${node.method} ${node.path} ${message}` : message
+
+const unavailable = (problems: readonly Problem[]): ApiError =>
+  new ApiError('quote_unavailable', `No price: ${summaryOf(problems)}.`, { details: problems })
+
+function summaryOf(problems: readonly Problem[]): string {
   const [first] = problems
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more, see details)` : ''
-  return new ApiError('quote_unavailable', `No price: ${first?.message}${more}.`, { details: problems })
+  return `${first?.message}${more}`
+}
+
+/** The wallet would not buy the plan now, whatever its sellers ask. */
+export class PlanUnbuyableError extends ApiError {
+  /** What each node lacks, without a word on prices. */
+  readonly summary: string
+
+  constructor({ nodes }: Plan, obstacles: readonly Obstacle[]) {
+    const problems = nodes.flatMap((node, index): Problem[] => {
+      const found = obstacles.find(({ nodeId }) => nodeId === node.id)
+      return found ? [{ path: ['body', 'nodes', index], message: sentenceOf(node, found.message) }] : []
+    })
+    const summary = summaryOf(problems)
+    const headers = retryHeaders(obstacles)
+    super('quote_unavailable', `No price: ${summary}.`, { details: problems, headers })
+    this.summary = summary
+  }
+}
+
+/** Where it is known when all of them are over. */
+function retryHeaders(obstacles: readonly Obstacle[]): Readonly<Record<string, string>> {
+  const times = obstacles.map(({ retryAfterMs }) => retryAfterMs)
+  const known = times.filter((ms) => ms !== null)
+  if (known.length < times.length) return {}
+  return { 'Retry-After': `${Math.ceil(Math.max(...known) / 1_000)}` }
 }
 
 interface QuoteFacts {
@@ -157,13 +216,13 @@ function quoteOf({ stages }: CheckedPlan, priced: readonly PricedNode[], facts: 
     totalAmountUnits: `${total}`,
     dynamic: priced.some(isDynamic),
     stages: stages.map((stage) => [...stage]),
-    nodes: priced.map(({ planned, units, offer, input }) => ({
+    nodes: priced.map(({ planned, units, offered, input }) => ({
       nodeId: planned.node.id,
       amount: decimalText(units, decimals),
       amountUnits: `${units}`,
       currency,
       decimals,
-      ...endOf(offer),
+      ...endOf(offered),
       input,
       source: 'live' as const,
     })),
@@ -179,7 +238,9 @@ const isDynamic = ({ planned, input, units }: PricedNode): boolean =>
   ) ||
   (input === 'example' && units > 0n)
 
-const endOf = (offer: LivePrice['offer']) =>
-  offer === null || offer.expiresAt === null ? {} : { expiresAt: dateText(offer.expiresAt) }
+function endOf(offered: LivePrice['offered']) {
+  const { expiresAt = null } = offered?.offer ?? {}
+  return expiresAt === null ? {} : { expiresAt: dateText(expiresAt) }
+}
 
 const dateText = (ms: number): string => s.isoSeconds(ms / 1_000)

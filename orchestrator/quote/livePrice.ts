@@ -2,54 +2,52 @@
 import type { EgressAnswer } from '#egress/egress.ts'
 import { EgressFailedError, EgressRefusedError } from '#egress/errors.ts'
 import { MillraceError } from '#errors.ts'
-import { rescaled } from '#money/amounts.ts'
 import type { RecipientPolicy } from '#wallet/buyer.ts'
-import { type QuoteTerms, tokenKey } from '#wallet/currencies.ts'
-import { type LiveOffer, liveOffers } from '#wallet/liveOffers.ts'
-import { isAllowed } from '#wallet/spend/choosePayable.ts'
+import type { QuoteTerms } from '#wallet/currencies.ts'
+import type { Offered } from '#wallet/paying.ts'
+import { choosePayable, type OfferRefusal } from '#wallet/spend/choosePayable.ts'
 
 export interface LivePrice {
   /** In the smallest unit of the quote's currency. */
   readonly units: bigint
   /** The offer it is of; null for what costs nothing. */
-  readonly offer: LiveOffer | null
+  readonly offered: Offered | null
 }
 
-export const nothing: LivePrice = { units: 0n, offer: null }
+export const nothing: LivePrice = { units: 0n, offered: null }
 
-type Policy = RecipientPolicy | undefined
+export interface PriceTerms {
+  readonly policy: RecipientPolicy | undefined
+  readonly terms: QuoteTerms
+  /** Offers of a 402 that can be paid. */
+  readonly payable: (answer: EgressAnswer) => Promise<readonly Offered[]>
+}
 
-/** @throws NoPriceError */
+/** By the choice that a purchase makes. @throws NoPriceError */
 export async function priceOf(
   answer: EgressAnswer,
-  { policy, terms, nowMs }: { readonly policy: Policy; readonly terms: QuoteTerms; readonly nowMs: number },
+  { policy, terms, payable }: PriceTerms,
 ): Promise<LivePrice> {
   if (answer.status !== 402) throw new NoPriceError(`answered ${answer.status} where a price was asked for`)
-  const offers = await liveOffers(answer, nowMs)
-  if (offers.length === 0) throw new NoPriceError('asks for money in no way that can be read')
-  const payable = offers.flatMap((offer) => {
-    const decimals = terms.atPar.get(tokenKey(offer.network, offer.token))
-    if (decimals === undefined || !isAllowed(policy, offer.recipient)) return []
-    return [{ units: rescaled(offer.amount, decimals, terms.decimals), offer }]
+  const chosen = choosePayable(await payable(answer), {
+    ...{ terms, unitsMax: null, recipientPolicy: policy },
   })
-  const [first, ...others] = payable
-  if (!first) throw new NoPriceError('takes no money that could be paid to whom the catalog allows')
-  return others.reduce((best, price) => (isBetter(price, best) ? price : best), first)
+  if (typeof chosen === 'string') throw new NoPriceError(unpaid[chosen])
+  return { units: chosen.units, offered: chosen.payable }
 }
 
+const unpaid = {
+  offer_unpayable: 'asks for money in no way that is paid from here',
+  recipient_refused: 'takes no money that could be paid to whom the catalog allows',
+  price_exceeded: 'asks for more than is paid',
+} as const satisfies Record<OfferRefusal, string>
+
 /** What a free endpoint answers proves that it is there, and nothing else. @throws NoPriceError */
-export async function freePrice(
-  answer: EgressAnswer,
-  ask: Parameters<typeof priceOf>[1],
-): Promise<LivePrice> {
+export async function freePrice(answer: EgressAnswer, ask: PriceTerms): Promise<LivePrice> {
   if (answer.status === 402) return priceOf(answer, ask)
   if (answer.status >= 500) throw new NoPriceError(`answered ${answer.status}`)
   return nothing
 }
-
-/** The cheaper one; of equal ones a charge, which is what it says, before a session of units. */
-const isBetter = (a: Required<LivePrice>, b: Required<LivePrice>): boolean =>
-  a.units !== b.units ? a.units < b.units : a.offer?.intent === 'charge' && b.offer?.intent === 'session'
 
 /** Why nobody answered with a price, of what egress or its signal threw. */
 export function silenceOf(cause: unknown): NoPriceError {

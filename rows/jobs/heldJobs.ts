@@ -21,6 +21,7 @@ import {
 } from './books.ts'
 import { addEvents, type NewJobEvent } from './events.ts'
 import { readOutputs } from './reads.ts'
+import { removeReservation } from './reservations.ts'
 import { type JobState, jobStateOf, type NodeState, nodeStateOf } from './states.ts'
 import { voidCalls } from './voided.ts'
 
@@ -212,7 +213,9 @@ async function write(transaction: AppDatabase, { jobId, fence }: HeldJob, step: 
   await writeNodes(transaction, jobId, step.nodes)
   await writeAttempts(transaction, jobId, await withoutVoid(transaction, jobId, step.attempts))
   await addEvents(transaction, jobId, step.events)
-  if (next.kind === 'end') await close(transaction, jobId, chargedJobOf(job), next)
+  if (next.kind !== 'end') return
+  await close(transaction, jobId, chargedJobOf(job), next)
+  await removeReservation(transaction, jobId)
 }
 
 async function writeNodes(

@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { PostgresError } from '#store/postgres.ts'
 import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, databaseNow, fromNow, removeOlder } from '../database.ts'
+import { giveBack } from './reservations.ts'
 import { lockJobOf, takeBackCost } from './voided.ts'
 import { moveBudget } from './walletDays.ts'
 
@@ -137,7 +138,7 @@ interface End {
   readonly units: bigint
 }
 
-/** The day's totals follow within the transaction, and what was booked for a payment that is void. */
+/** The day's totals follow within the transaction, what its job may still spend, and the cost of a void payment. */
 async function end(
   app: AppDatabase,
   id: string,
@@ -163,11 +164,12 @@ async function end(
       })
       .where('id', '=', id)
       .execute()
-    const { day, service_id: serviceId, recipient, job_payer: payer } = before
-    const change = units - BigInt(before.units)
-    const place = { day, serviceId, payee: toHex(recipient), payer: payer && toHex(payer) }
-    await moveBudget(transaction, place, change)
-    const { job_id: jobId, node_id: nodeId, attempt } = before
+    const { day, job_id: jobId, node_id: nodeId, attempt, service_id: serviceId, job_payer: payer } = before
+    const recipient = toHex(before.recipient)
+    const unspent = BigInt(before.units) - units
+    if (unspent > 0n) await giveBack(transaction, { jobId, serviceId, recipient }, unspent)
+    const place = { day, serviceId, payee: recipient, payer: payer && toHex(payer) }
+    await moveBudget(transaction, place, -unspent)
     if (job) await takeBackCost(transaction, job, { id, jobId, nodeId, attempt })
     return true
   })

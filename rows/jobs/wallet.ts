@@ -1,6 +1,7 @@
 /**
- * Reservations: the worst case of a spend is written down under a lock on the wallet's one row
- * before anything is signed, so that no limit is passed however many processes pay.
+ * Reservations: the worst case of a job is written down under a lock on the wallet's one row before
+ * the job is sold, and that of a spend before anything is signed, so that no limit is passed however
+ * many processes sell and pay.
  */
 import { sql } from 'kysely'
 import { toBytes, toHex } from '#store/sql.ts'
@@ -8,8 +9,15 @@ import { type AppDatabase, fromNow } from '../database.ts'
 import { history } from '../history.ts'
 import { newTimedId } from '../identifiers.ts'
 import { pause, RESTORED } from '../payments/pauses.ts'
+import {
+  findReservedDay,
+  insertReservation,
+  type JobReservation,
+  readReserved,
+  takeReserved,
+} from './reservations.ts'
 import type { SpendTerms } from './spends.ts'
-import { type DaySum, moveBudget } from './walletDays.ts'
+import { type DaySum, moveBudget, readDaySums } from './walletDays.ts'
 
 /** In the smallest unit of quotes, fees included. */
 export interface WalletLimits {
@@ -45,25 +53,79 @@ export async function reserveSpend(
   const { jobUnits } = limits
   try {
     return await app.transaction().execute(async (transaction) => {
-      const { isPaused, isKnown, day } = await lockWallet(transaction)
+      const { isPaused, isKnown, day: today } = await lockWallet(transaction)
       if (isPaused) return { kind: 'paused' }
       if (!isKnown) return { kind: 'frozen' }
       const job = await readPayer(transaction, terms.jobId)
       if (job?.isCancelling) return { kind: 'cancelled' }
       const id = newTimedId('spd', nowMs)
+      const day = (await findReservedDay(transaction, terms.jobId)) ?? today
       const payer = job?.payer ?? null
       if (!(await insertSpend(transaction, { id, day, payer }, terms))) return { kind: 'taken' }
       if ((await sumOfJob(transaction, terms.jobId)) > jobUnits) throw new LimitReached('job')
       const { serviceId, recipient: payee, units } = terms
+      const covered = await takeReserved(transaction, terms, units)
       const sums = await moveBudget(transaction, { day, serviceId, payee, payer }, units)
-      const passed = sums.find((sum) => sum.units > limitOf(sum, limits))
-      if (passed) throw new LimitReached(passed.kind === 'all' ? 'day' : passed.kind)
+      // What the job had reserved was within the limits when it was sold.
+      const grown = sums.filter(({ kind }) => (kind === 'payee' ? covered.payeeUnits : covered.units) < units)
+      await assertWithin(transaction, day, grown, limits)
       return { kind: 'reserved', id }
     })
   } catch (error) {
     if (error instanceof LimitReached) return { kind: 'limited', limit: error.limit }
     throw error
   }
+}
+
+/**
+ * Reserves what a job may spend, in the transaction that claims its payment. Unless it is reserved
+ * the transaction is to be given up.
+ */
+export async function reserveJob(
+  transaction: AppDatabase,
+  reservation: JobReservation,
+  limits: WalletLimits,
+): Promise<JobReserved> {
+  const { isPaused, isKnown, day } = await lockWallet(transaction)
+  if (isPaused) return { kind: 'paused' }
+  if (!isKnown) return { kind: 'frozen' }
+  await insertReservation(transaction, reservation, day)
+  const sums = await readDaySums(transaction, day, placesOf(reservation))
+  try {
+    await assertWithin(transaction, day, sums, limits)
+    return { kind: 'reserved' }
+  } catch (error) {
+    if (error instanceof LimitReached) return { kind: 'limited', limit: error.limit }
+    throw error
+  }
+}
+
+export type JobReserved =
+  | { readonly kind: 'reserved' | 'paused' | 'frozen' }
+  | { readonly kind: 'limited'; readonly limit: LimitName }
+
+function placesOf({ payer, parts }: JobReservation): readonly Pick<DaySum, 'kind' | 'subject'>[] {
+  const services = new Set(parts.map(({ serviceId }) => serviceId))
+  const payees = new Set(parts.flatMap(({ payee }) => payee ?? []))
+  return [
+    { kind: 'all', subject: '' },
+    { kind: 'payer', subject: payer },
+    ...[...services].map((subject) => ({ kind: 'service' as const, subject })),
+    ...[...payees].map((subject) => ({ kind: 'payee' as const, subject })),
+  ]
+}
+
+/** @throws LimitReached */
+async function assertWithin(
+  transaction: AppDatabase,
+  day: string,
+  sums: readonly DaySum[],
+  limits: WalletLimits,
+): Promise<void> {
+  if (sums.length === 0) return
+  const reservedFor = await readReserved(transaction, day)
+  const passed = sums.find((sum) => sum.units + reservedFor(sum) > limitOf(sum, limits))
+  if (passed) throw new LimitReached(passed.kind === 'all' ? 'day' : passed.kind)
 }
 
 /** Undoes the transaction. */
@@ -76,7 +138,8 @@ class LimitReached extends Error {
   }
 }
 
-const limitOf = ({ kind }: DaySum, limits: WalletLimits): bigint =>
+/** What the sum of a day stays below. */
+export const limitOf = ({ kind }: Pick<DaySum, 'kind'>, limits: WalletLimits): bigint =>
   ({
     all: limits.dayUnits,
     service: limits.serviceUnits,
@@ -135,28 +198,32 @@ async function readPayer(transaction: AppDatabase, jobId: string) {
 
 const today = sql<string>`to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD')`
 
+const dayLeftMs = sql<number>`(extract(epoch FROM
+  date_trunc('day', clock_timestamp(), 'UTC') + interval '1 day' - clock_timestamp()) * 1000)::float8`
+
+const walletColumns = [
+  sql<boolean>`EXISTS (SELECT FROM app.pauses WHERE name = 'wallet')`.as('isPaused'),
+  sql<boolean>`history = ${history}`.as('isKnown'),
+  today.as('day'),
+] as const
+
 const lockWallet = (transaction: AppDatabase) =>
-  transaction
-    .selectFrom('app.wallet')
-    .select([
-      sql<boolean>`EXISTS (SELECT FROM app.pauses WHERE name = 'wallet')`.as('isPaused'),
-      sql<boolean>`history = ${history}`.as('isKnown'),
-      today.as('day'),
-    ])
-    .forUpdate()
-    .executeTakeFirstOrThrow()
+  transaction.selectFrom('app.wallet').select(walletColumns).forUpdate().executeTakeFirstOrThrow()
 
 export interface WalletState {
+  readonly isPaused: boolean
   /** The database is of the history whose spends are known. */
   readonly isKnown: boolean
   /** UTC, as 2026-11-26. */
   readonly day: string
+  /** Milliseconds until the next day begins. */
+  readonly dayLeftMs: number
 }
 
 export async function readWallet(app: AppDatabase): Promise<WalletState> {
   return app
     .selectFrom('app.wallet')
-    .select([sql<boolean>`history = ${history}`.as('isKnown'), today.as('day')])
+    .select([...walletColumns, dayLeftMs.as('dayLeftMs')])
     .executeTakeFirstOrThrow()
 }
 

@@ -52,6 +52,24 @@ export async function moveBudget(
   return sums
 }
 
+/** Sums of the day of these services and payees, and of all together; what has none is 0. */
+export async function readDaySums(
+  app: AppDatabase,
+  day: string,
+  subjects: readonly Pick<DaySum, 'kind' | 'subject'>[],
+): Promise<readonly DaySum[]> {
+  const rows = await app
+    .selectFrom('app.wallet_days')
+    .select(['kind', 'subject', 'units'])
+    .where('day', '=', day)
+    .where('subject', 'in', [...new Set(subjects.map(({ subject }) => subject))])
+    .execute()
+  return subjects.map((of) => {
+    const row = rows.find(({ kind, subject }) => kind === of.kind && subject === of.subject)
+    return { ...of, units: BigInt(row?.units ?? 0) }
+  })
+}
+
 /** Anybody may pay for a job: the day has as many sums as payers. */
 const SUMS_MAX = 200
 

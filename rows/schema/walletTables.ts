@@ -41,6 +41,15 @@ export const walletTables = {
     body: given('bytea'),
     kept_at: filled('timestamptz'),
   },
+  'app.job_reservations': {
+    job_id: given('text'),
+    service_id: given('text'),
+    payee: given('bytea'),
+    payer: given('bytea'),
+    day: given('text'),
+    units: given('numeric'),
+    payment_id: given('text'),
+  },
   'app.wallet_days': {
     kind: given('text'),
     subject: given('text'),

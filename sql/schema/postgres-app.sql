@@ -392,6 +392,25 @@ COMMENT ON TABLE app.job_orders IS 'jobs whose payment is claimed and has not se
 COMMENT ON COLUMN app.job_orders.plan IS 'canonical JSON';
 COMMENT ON COLUMN app.job_orders.quote IS 'what was accepted: prices of the calls, multiplier and total';
 
+CREATE TABLE app.job_reservations (
+  job_id text NOT NULL,
+  service_id text NOT NULL,
+  payee bytea NOT NULL,
+  payer bytea NOT NULL,
+  day text NOT NULL,
+  units numeric(78,0) NOT NULL,
+  payment_id text NOT NULL,
+  CONSTRAINT job_reservations_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES app.payments(id) ON DELETE CASCADE,
+  CONSTRAINT job_reservations_pkey PRIMARY KEY (job_id, service_id, payee),
+  CONSTRAINT job_reservations_units_check CHECK ((units >= (0)::numeric))
+);
+CREATE INDEX job_reservations_day ON app.job_reservations USING btree (day);
+CREATE INDEX job_reservations_payment ON app.job_reservations USING btree (payment_id);
+COMMENT ON TABLE app.job_reservations IS 'what jobs that were sold and have not ended may still spend';
+COMMENT ON COLUMN app.job_reservations.payee IS 'empty where it is not known';
+COMMENT ON COLUMN app.job_reservations.day IS 'day of the sale, UTC: its spends count against the limits of that day';
+COMMENT ON COLUMN app.job_reservations.units IS 'prices and bounds of fees, less what was reserved for spends since; in the smallest unit of the currency of quotes';
+
 CREATE TABLE app.job_reviews (
   job_id uuid NOT NULL,
   digest bytea NOT NULL,

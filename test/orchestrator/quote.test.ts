@@ -1,14 +1,20 @@
 // Goal: a quote is right or refused, whatever sellers answer, and asking for one has no effect.
 // Method: a catalog of one seller on loopback, which writes down what it is asked.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { Egress } from '#egress/egress.ts'
 import { ApiError } from '#http/errors.ts'
 import { SELLER_CALLS_PER_MINUTE } from '#orchestrator/allowance.ts'
 import type { PlanRequest } from '#orchestrator/plan/plan.ts'
 import { readPlan } from '#orchestrator/plan/readPlan.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
+import { adoptHistory, readWallet } from '#rows/jobs/wallet.ts'
+import { moveBudget } from '#rows/jobs/walletDays.ts'
+import { pause, resume } from '#rows/payments/pauses.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { parTokensDefault, quoteTerms } from '#wallet/currencies.ts'
+import type { Budget, BudgetOptions } from '#wallet/spend/Budget.ts'
+import { budgetOf } from '../wallet/support/budget.ts'
+import { ample } from '../wallet/support/wallet.ts'
 import { openCatalog, type TestCatalog } from './support/catalog.ts'
 import { countedOn } from './support/counted.ts'
 import { endless } from './support/demo.ts'
@@ -61,8 +67,9 @@ beforeEach(() => {
 
 const clock = { ...systemRuntime().clock, offset: 0, now: () => Date.now() + clock.offset }
 
-function quotes(multiplier = '1', allowance = endless) {
+function quotes(multiplier = '1', allowance = endless, budget: Budget | null = null) {
   return new Quotes({
+    budget,
     app: catalog.reads,
     egress: new Egress({ isLocalOrigin: (origin) => origin === seller.origin }),
     clock,
@@ -288,5 +295,97 @@ describe('the lies of sellers', () => {
     const bad = [challenge({ amount: '-1' }), challenge().slice(0, -5), challenge({ currency: payee })]
     seller.on('/strict/buy', asks(...bad, challenge({ amount: '42', currency: pathUsd })))
     expect((await quote([node({ serviceId: 'strict' })])).totalNetAmountUnits).toBe('42')
+  })
+})
+
+const walletOf = (balance: bigint | null, options: Partial<BudgetOptions> = {}) =>
+  budgetOf(balance, { app: catalog.app, clock, ...options })
+const RICH = 10n ** 12n
+
+describe('where a wallet buys', () => {
+  beforeAll(() => adoptHistory(catalog.app, 0))
+  const unpayable: Readonly<Record<string, Answer>> = {
+    'a session': asks(challenge({}, { intent: 'session' })),
+    'a charge that is split': asks(
+      challenge({ methodDetails: { chainId: 4217, splits: [{ amount: '1', recipient: payee }] } }),
+    ),
+    'a charge that is pushed': asks(
+      challenge({ methodDetails: { chainId: 4217, supportedModes: ['push'] } }),
+    ),
+    'a chain that it has no node of': (_, response) =>
+      void response.writeHead(402, { 'payment-required': x402() }).end(),
+    'x402 of the first version': (_, response) => {
+      const old = { scheme: 'exact', network: 'base', maxAmountRequired: '5', asset: usdc, payTo: payee }
+      response.writeHead(402).end(JSON.stringify({ x402Version: 1, accepts: [old] }))
+    },
+  }
+  it.each(Object.entries(unpayable))('%s is no price', async (_, answer) => {
+    seller.on('/shop/buy', answer)
+    const { code, details } = await refusal(quote([node()], quotes('1', endless, walletOf(RICH))))
+    expect([code, details.map(({ message }) => message)]).toEqual([
+      'quote_unavailable',
+      ['a: shop POST /buy asks for money in no way that is paid from here'],
+    ])
+  })
+
+  it('the price is that of the offer that a purchase would pay, not of a cheaper one', async () => {
+    const session = challenge({ amount: '1' }, { intent: 'session' })
+    seller.on('/shop/buy', (_, response) => {
+      const offers = [session, challenge({ amount: '30000' })]
+      response.writeHead(402, { 'www-authenticate': offers, 'payment-required': x402() }).end()
+    })
+    const found = await quote([node()], quotes('1', endless, walletOf(RICH)))
+    expect(found.totalNetAmountUnits).toBe('30000')
+  })
+
+  it('a paused wallet gives no price, also for a plan that had one, and none is needed for what is free', async () => {
+    seller.on('/shop/buy', asks(challenge()))
+    seller.on('/shop/free', (_, response) => void response.writeHead(200).end('{}'))
+    const from = quotes('1', endless, walletOf(RICH))
+    expect((await quote([node()], from)).totalNetAmountUnits).toBe('10000')
+    await pause(catalog.app, 'wallet', 'a secret reason')
+    onTestFinished(async () => void (await resume(catalog.app, 'wallet')))
+    const nodes = [node(), node({ id: 'b', method: 'GET', path: '/free' })]
+    for (const asked of [[node()], nodes]) {
+      const { code, details } = await refusal(quote(asked, from))
+      expect([code, details.map(({ message }) => message)]).toEqual([
+        'quote_unavailable',
+        ['a: shop POST /buy is not bought now: the wallet is paused by its operator'],
+      ])
+    }
+    expect((await quote([node({ method: 'GET', path: '/free' })], from)).totalAmountUnits).toBe('0')
+  })
+
+  it.each([
+    ['has too little of the token', walletOf.bind(null, 10_000n), 'the wallet has too little of the token'],
+    ['hears no node of the chain', walletOf.bind(null, null), 'no node answers'],
+    ['looks for lost payments', () => walletOf(RICH, { mayPay: () => false }), 'the wallet looks for what'],
+  ] as const)('a wallet that %s gives no price', async (_, wallet, why) => {
+    seller.on('/shop/buy', asks(challenge()))
+    const { code, message } = await refusal(quote([node()], quotes('1', endless, wallet())))
+    expect([code, message]).toEqual(['quote_unavailable', expect.stringContaining(why)])
+    expect(message).not.toMatch(/\d{5}/)
+  })
+
+  it.each([
+    ['the day', 'dayUnits', /^\d+$/],
+    ['the service', 'serviceUnits', /^\d+$/],
+    ['the payee', 'payeeUnits', /^\d+$/],
+    ['one job', 'jobUnits', /^undefined$/],
+  ] as const)('what is left of %s bounds the price of the whole plan', async (_, limit, retryAfter) => {
+    seller.on('/shop/buy', asks(challenge()))
+    const { day } = await readWallet(catalog.app)
+    const place = { day, serviceId: 'shop', payee, payer: null }
+    await moveBudget(catalog.app, place, 5_000n)
+    onTestFinished(async () => void (await moveBudget(catalog.app, place, -5_000n)))
+    // Two prices, and the highest fees: of one call at least, of both where a job may spend that.
+    const needed = limit === 'jobUnits' ? 70_000n : 5_000n + 20_000n + 100_000n
+    const wallet = (units: bigint) => walletOf(RICH, { limits: { ...ample, [limit]: units } })
+    const nodes = [node(), node({ id: 'b', input: { other: true } })]
+    const enough = quotes('1', endless, wallet(needed))
+    expect((await quote(nodes, enough)).totalNetAmountUnits).toBe('20000')
+    const { code, details, headers } = await refusal(quote(nodes, quotes('1', endless, wallet(needed - 1n))))
+    expect([code, details.map(({ path }) => path.at(-1))]).toEqual(['quote_unavailable', [0, 1]])
+    expect(`${headers['Retry-After']}`).toMatch(retryAfter)
   })
 })

@@ -3,12 +3,15 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { appDatabase } from '#rows/database.ts'
+import { type JobReservation, readReserved, removeReservation } from '#rows/jobs/reservations.ts'
 import { findSpend, type SpendTerms, sumOpenSpends, voidSpend } from '#rows/jobs/spends.ts'
-import { adoptHistory, readWallet, reserveSpend } from '#rows/jobs/wallet.ts'
+import { adoptHistory, readWallet, reserveJob, reserveSpend, type WalletLimits } from '#rows/jobs/wallet.ts'
 import { readDay } from '#rows/jobs/walletDays.ts'
 import { findPause, pause, resumeWallet } from '#rows/payments/pauses.ts'
+import { failPayment, releaseClaim } from '#rows/payments/payments.ts'
 import { openPostgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
+import { claim } from '../orchestrator/jobs/support/boughtJobs.ts'
 import { node, orderOf, place } from '../orchestrator/jobs/support/jobOrder.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { ample } from './support/wallet.ts'
@@ -89,6 +92,89 @@ test('a node has one spend', async () => {
   expect(told.filter(({ kind }) => kind === 'reserved')).toHaveLength(1)
   expect(told.filter(({ kind }) => kind === 'taken')).toHaveLength(3)
   expect(await findSpend(app, terms)).toMatchObject({ state: 'reserved', reference: null })
+})
+
+const payee = `0x${'ab'.repeat(20)}`
+/** A job whose payment is claimed, and what became of its reservation. */
+async function sell(limits: Partial<WalletLimits>, more: Partial<JobReservation> = {}, on = app) {
+  const payment = await claim(app)
+  const job = {
+    jobId: randomUUID(),
+    paymentId: payment.id,
+    payer: payment.payer,
+    parts: [part(10n)],
+    ...more,
+  }
+  const sold = await on.transaction().execute(async (transaction) => {
+    const reserved = await reserveJob(transaction, job, { ...ample, ...limits })
+    if (reserved.kind !== 'reserved')
+      await transaction.deleteFrom('app.job_reservations').where('job_id', '=', job.jobId).execute()
+    return reserved
+  })
+  return { ...job, payment, sold }
+}
+const part = (units: bigint, of: Partial<JobReservation['parts'][number]> = {}) => ({
+  ...{ serviceId: 'service', payee, units },
+  ...of,
+})
+/** What counts against the limit of today, of all together. */
+async function counted() {
+  const { day } = await readWallet(app)
+  const spent = (await readDay(app, day)).find(({ kind }) => kind === 'all')?.units ?? 0n
+  return spent + (await readReserved(app, day))({ kind: 'all', subject: '' })
+}
+
+test.each([
+  ['day', {}, 'dayUnits'],
+  ['service', { parts: [part(10n, { serviceId: 'sold' })] }, 'serviceUnits'],
+  ['payee', { parts: [part(10n, { payee: `0x${'77'.repeat(20)}` })] }, 'payeeUnits'],
+  ['payer', { payer: `0x${'78'.repeat(20)}` }, 'payerUnits'],
+] as const)(
+  'what is sold by two processes together stays within the limit per %s',
+  async (limit, of, name) => {
+    const other = openPostgres({ url: databaseUrl, applicationName: 'other', log: silentLogger })
+    const pools = [app, appDatabase(other)]
+    const limits = { [name]: limit === 'day' ? (await counted()) + 35n : 35n }
+    const told = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => sell(limits, of, pools[index % 2])),
+    )
+    expect(told.filter(({ sold }) => sold.kind === 'reserved')).toHaveLength(3)
+    expect(told.flatMap(({ sold }) => (sold.kind === 'limited' ? [sold.limit] : []))).toEqual(
+      Array(9).fill(limit),
+    )
+    for (const { jobId } of told) await removeReservation(app, jobId)
+    await other.close()
+  },
+)
+
+test('a spend counts within what its job has reserved, and what it did not cost is the job’s again', async () => {
+  const before = await counted()
+  const { jobId } = await sell({}, { parts: [part(20n), part(5n, { payee: null })] })
+  const limits = { ...ample, dayUnits: before + 25n }
+  expect(await counted()).toBe(before + 25n)
+  expect((await sell({ dayUnits: before + 25n })).sold).toEqual({ kind: 'limited', limit: 'day' })
+  const buy = (units: bigint) => reserveSpend(app, spend({ jobId, units }), limits, 1)
+  const first = await buy(15n)
+  expect([first.kind, await counted()]).toEqual(['reserved', before + 25n])
+  // Five are left of the payee, and five of whoever is paid.
+  expect((await buy(10n)).kind).toBe('reserved')
+  expect([await buy(1n), await counted()]).toEqual([{ kind: 'limited', limit: 'day' }, before + 25n])
+  if (first.kind === 'reserved') await voidSpend(app, first.id, { from: 'reserved', units: 4n })
+  expect(await counted()).toBe(before + 25n)
+  expect((await buy(11n)).kind).toBe('reserved')
+  expect((await buy(1n)).kind).toBe('limited')
+  await removeReservation(app, jobId)
+  expect(await counted()).toBe(before + 25n)
+})
+
+test('what is reserved for a job whose payment fails, or is given back, is free', async () => {
+  const before = await counted()
+  const [failed, released] = [await sell({}), await sell({})]
+  expect(await counted()).toBe(before + 20n)
+  await failPayment(app, failed.payment)
+  expect(await counted()).toBe(before + 10n)
+  await releaseClaim(app, released.payment)
+  expect(await counted()).toBe(before)
 })
 
 test('a pause is a row that every process heeds', async () => {

@@ -43,6 +43,7 @@ type TempoTransaction = ReturnType<typeof Transaction.deserialize>
 
 export class TempoCharge implements Paying {
   readonly protocol = 'mpp'
+  readonly feeUnitsMax = FEE_UNITS_MAX
   readonly #options: TempoChargeOptions
 
   constructor(options: TempoChargeOptions) {

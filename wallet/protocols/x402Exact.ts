@@ -8,9 +8,10 @@ import type { PaymentRequirements } from '@x402/core/types'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { encodeEventTopics, encodeFunctionData, pad, parseAbi } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
-import { type Ask, hashIn, numberIn, quantityIn } from '#money/node.ts'
+import { type Ask, hashIn, numberIn } from '#money/node.ts'
 import { address, isRecord } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
+import { balanceOf } from '../balance.ts'
 import { acceptsOf, isLive } from '../liveOffers.ts'
 import { askAny, outcomeOn, type PayChain } from '../payChain.ts'
 import {
@@ -33,7 +34,6 @@ export interface X402ExactOptions {
 const VALID_SECONDS = { least: 5, most: 600 } as const
 
 const abi = parseAbi([
-  'function balanceOf(address holder) view returns (uint256)',
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
 ])
@@ -43,6 +43,7 @@ type Accepted = ReturnType<typeof acceptsOf>[number]
 
 export class X402Exact implements Paying {
   readonly protocol = 'x402'
+  readonly feeUnitsMax = 0n
   readonly #options: X402ExactOptions
 
   constructor(options: X402ExactOptions) {
@@ -112,9 +113,9 @@ async function assertHas(
   accept: PaymentRequirements | undefined,
 ): Promise<void> {
   if (!accept) throw new SigningError('the offer is gone')
-  const data = encodeFunctionData({ abi, functionName: 'balanceOf', args: [holder] })
-  const balance = quantityIn(await ask('eth_call', [{ to: accept.asset, data }, 'latest']))
-  if (balance < BigInt(accept.amount)) throw new SigningError('the wallet has less than that')
+  const balance = await balanceOf(ask, accept.asset, holder)
+  if (balance === null || balance < BigInt(accept.amount))
+    throw new SigningError('the wallet has less than that')
 }
 
 async function findAuthorization(ask: Ask, { currency, payer, reference, fromBlock }: Sent) {

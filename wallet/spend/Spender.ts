@@ -23,9 +23,9 @@ import type { Clock, Failpoint } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Buyer, Paid, Purchase, Purchased } from '../buyer.ts'
 import type { QuoteTerms } from '../currencies.ts'
-import { type Paying, SigningError } from '../paying.ts'
+import { type Payable, type Paying, SigningError } from '../paying.ts'
 import { type Called, callSeller, refusedCall } from './callSeller.ts'
-import { type Chosen, choosePayable } from './choosePayable.ts'
+import { type Chosen, choosePayable, payableBy } from './choosePayable.ts'
 import { lookFor } from './lookFor.ts'
 import { answered, later, paidOf, refused, refusedOffer, refusedReservation, rejected } from './purchased.ts'
 import { openHeaders, sealHeaders } from './sealedHeaders.ts'
@@ -111,13 +111,12 @@ export class Spender implements Buyer {
 
   async #choose({ answer }: Extract<Called, { kind: 'answered' }>, purchase: Purchase) {
     const { paying, terms } = this.#options
-    const payable = await Promise.all(paying.map((one) => one.payable(answer)))
     const { unitsMax, recipientPolicy } = purchase
-    return choosePayable(payable.flat(), { terms, unitsMax, recipientPolicy })
+    return choosePayable(await payableBy(paying, answer), { terms, unitsMax, recipientPolicy })
   }
 
   async #pay(
-    { payable, units }: Chosen,
+    { payable, units }: Chosen<Payable>,
     purchase: Purchase,
     signal: AbortSignal,
   ): Promise<Purchased | 'again'> {

@@ -1,12 +1,11 @@
 /** What an operator should know of the wallet: what it has on each chain, and what is not known yet. */
-import { encodeFunctionData, parseAbi } from 'viem'
 import { decimalText, rescaled } from '#money/amounts.ts'
-import { quantityIn } from '#money/node.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { type OpenSpends, sumOpenSpends } from '#rows/jobs/spends.ts'
 import { repeat, warning } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
+import { balanceOf } from '../balance.ts'
 import { type QuoteTerms, tokensAtPar } from '../currencies.ts'
 import { askAny, type PayChain } from '../payChain.ts'
 
@@ -38,8 +37,6 @@ export interface WalletProblem {
 const LOOK_MS = 30_000
 /** A payment is mined or void within half a minute. */
 const UNKNOWN_MS = 60_000
-
-const abi = parseAbi(['function balanceOf(address holder) view returns (uint256)'])
 
 export class WalletWatch {
   readonly #options: WalletWatchOptions
@@ -104,17 +101,13 @@ export async function readBalances({
   chains,
   terms,
 }: Pick<WalletWatchOptions, 'address' | 'chains' | 'terms'>): Promise<readonly Balance[]> {
-  const data = encodeFunctionData({ abi, functionName: 'balanceOf', args: [address] })
   const asked = chains.flatMap((chain) =>
     tokensAtPar(terms, chain.chainId).map(([token, decimals]) => ({ chain, token, decimals })),
   )
   return Promise.all(
     asked.map(async ({ chain, token, decimals }) => {
-      const told = await askAny(chain)('eth_call', [{ to: token, data }, 'latest']).catch(() => null)
-      return { chainId: chain.chainId, token, decimals, amount: told === null ? null : amountIn(told) }
+      const amount = await balanceOf(askAny(chain), token, address).catch(() => null)
+      return { chainId: chain.chainId, token, decimals, amount }
     }),
   )
 }
-
-/** Null where there is no such token. */
-const amountIn = (told: unknown): bigint | null => (told === '0x' ? null : quantityIn(told))

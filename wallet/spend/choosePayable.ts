@@ -2,30 +2,40 @@
 import { rescaled } from '#money/amounts.ts'
 import type { RecipientPolicy, RefusalCode } from '../buyer.ts'
 import { type QuoteTerms, tokenKey } from '../currencies.ts'
-import type { Payable } from '../paying.ts'
+import type { Offered, Payable, Paying } from '../paying.ts'
 
 export interface Bounds {
   readonly terms: QuoteTerms
-  /** In the smallest unit of quotes; fees are the wallet's. */
-  readonly unitsMax: bigint
+  /** In the smallest unit of quotes; fees are the wallet's. Null where any price is taken. */
+  readonly unitsMax: bigint | null
   readonly recipientPolicy: RecipientPolicy | undefined
 }
 
-export interface Chosen {
-  readonly payable: Payable
+export interface Chosen<One extends Offered> {
+  readonly payable: One
   /** The amount in the smallest unit of quotes, rounded up. */
   readonly units: bigint
 }
 
 /** The last reason that an offer meets is told: what came nearest to being paid. */
 const reasons = ['offer_unpayable', 'recipient_refused', 'price_exceeded'] as const satisfies RefusalCode[]
+export type OfferRefusal = (typeof reasons)[number]
 
-export function choosePayable(
-  payable: readonly Payable[],
+/** Offers of a 402 that one of the protocols can pay. */
+export async function payableBy(
+  paying: readonly Paying[],
+  answer: Parameters<Paying['payable']>[0],
+): Promise<readonly Payable[]> {
+  const payable = await Promise.all(paying.map((one) => one.payable(answer)))
+  return payable.flat()
+}
+
+export function choosePayable<One extends Offered>(
+  payable: readonly One[],
   { terms, unitsMax, recipientPolicy }: Bounds,
-): Chosen | (typeof reasons)[number] {
+): Chosen<One> | OfferRefusal {
   let nearest = 0
-  let best: Chosen | null = null
+  let best: Chosen<One> | null = null
   for (const one of payable) {
     const { network, token, amount, recipient } = one.offer
     const decimals = terms.atPar.get(tokenKey(network, token))
@@ -34,7 +44,7 @@ export function choosePayable(
     if (!isAllowed(recipientPolicy, recipient)) continue
     nearest = Math.max(nearest, 2)
     const units = rescaled(amount, decimals, terms.decimals)
-    if (units > unitsMax) continue
+    if (unitsMax !== null && units > unitsMax) continue
     if (best === null || units + one.feeUnits < best.units + best.payable.feeUnits)
       best = { payable: one, units }
   }
@@ -42,5 +52,5 @@ export function choosePayable(
 }
 
 /** Where the catalog names nobody, the seller's own challenge does. */
-export const isAllowed = (policy: RecipientPolicy | undefined, recipient: string): boolean =>
+const isAllowed = (policy: RecipientPolicy | undefined, recipient: string): boolean =>
   policy?.mode !== 'allowlist' || policy.recipients.some((each) => each.toLowerCase() === recipient)

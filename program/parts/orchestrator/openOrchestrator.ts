@@ -50,7 +50,8 @@ export function openOrchestrator(base: OrchestratorBase, selling: Selling): Orch
   const isOwn = (origin: string) => ownOrigins.has(origin)
   const verifier = new Verifier({ app: rows, egress, clock, random, isOwn })
   const terms = besideDevChain(config.quoteTerms, localIdOf(reachable))
-  const quotes = new Quotes({ app, egress, clock, allowance, terms, isOwn })
+  const { budget } = selling
+  const quotes = new Quotes({ app, egress, clock, allowance, terms, budget, isOwn })
   const services = {
     app,
     rows,
@@ -59,6 +60,7 @@ export function openOrchestrator(base: OrchestratorBase, selling: Selling): Orch
     jobs: jobDoorOf(selling, {
       app: rows,
       quotes,
+      budget,
       clock,
       costMax: config.jobCostMax,
       made: () => selling.due.ring(),
@@ -91,7 +93,7 @@ export function openOrchestrator(base: OrchestratorBase, selling: Selling): Orch
 
 /** What jobs are sold and run by. */
 export type Selling = Pick<PaymentsPart, 'payments' | 'proofs'> &
-  Pick<WalletPart, 'buyer'> &
+  Pick<WalletPart, 'buyer' | 'budget'> &
   Pick<JobsPart, 'due' | 'begin'>
 
 function jobDoorOf(

@@ -1,9 +1,11 @@
 /** The wallet: what jobs buy with. Beside a dev chain it needs no setting. */
 import { lowercased } from '#primitives.ts'
 import { appDatabase } from '#rows/database.ts'
+import type { WalletBudget } from '#wallet/budget.ts'
 import type { Buyer } from '#wallet/buyer.ts'
 import { besideDevChain, tokensAtPar } from '#wallet/currencies.ts'
 import { askAny } from '#wallet/payChain.ts'
+import { Budget } from '#wallet/spend/Budget.ts'
 import { Spender } from '#wallet/spend/Spender.ts'
 import { SpendReconciler } from '#wallet/spend/SpendReconciler.ts'
 import { type WalletProblem, WalletWatch } from '#wallet/spend/WalletWatch.ts'
@@ -14,6 +16,8 @@ import { walletKeysOf } from './walletKeys.ts'
 export interface WalletPart extends Part {
   /** Null where there is no wallet. */
   readonly buyer: Buyer | null
+  /** Null where there is no wallet. */
+  readonly budget: WalletBudget | null
   /** What holds now; the alarms tell it. */
   readonly problems: () => readonly WalletProblem[]
 }
@@ -24,7 +28,7 @@ export async function openWalletPart(base: Base): Promise<WalletPart> {
   const keys = walletKeysOf(config, program.reachable)
   if (!keys)
     return {
-      ...{ services: {}, buyer: null, problems: () => [] },
+      ...{ services: {}, buyer: null, budget: null, problems: () => [] },
       notes: ['no job can be bought: WALLET_FILE is not set'],
     }
   const { account, chains, limits, lowUnits } = keys
@@ -52,6 +56,7 @@ export async function openWalletPart(base: Base): Promise<WalletPart> {
   const watch = new WalletWatch({ app, address: account.address, chains, terms, lowUnits, clock, log })
   return {
     services: {},
+    budget: new Budget({ ...looking, address: account.address, chains, limits, mayPay }),
     buyer: new Spender({ ...looking, egress, sealer, limits, mayPay, failpoint }),
     problems: () => watch.problems(),
     notes: [

@@ -191,7 +191,10 @@ describe('a key', () => {
 
 describe('a payment', () => {
   it('is taken by another process than the one that asked for it, at the price that was asked', async () => {
-    const quotes = { quote: () => Promise.reject(new Error('sellers were asked again')) }
+    const quotes = {
+      quote: () => Promise.reject(new Error('sellers were asked again')),
+      pricedCalls: () => null,
+    }
     const { origin: second } = await shop.serve({ quotes })
     const body = jobOf(hashing('elsewhere'))
     const before = await received()

@@ -1,21 +1,28 @@
 // Goal: a payer of a job never pays twice or more than it was asked, whatever is not known, late or dearer
-// by then; who pays by x402 is sold to as others are.
+// by then; who pays by x402 is sold to as others are; what the wallet would not buy is not sold.
 // Method: servers over one Postgres, a dev chain and a second chain; payers are the clients of both payment
 // libraries as they are.
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { decodePaymentResponseHeader } from '@x402/core/http'
 import { Challenge } from 'mppx'
+import { http, toHex } from 'viem'
+import { type LocalAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { Egress } from '#egress/egress.ts'
 import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
+import { adoptHistory } from '#rows/jobs/wallet.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
+import { pause, resume } from '#rows/payments/pauses.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { besideDevChain, parTokensDefault, quoteTerms } from '#wallet/currencies.ts'
+import { TempoCharge } from '#wallet/protocols/tempoCharge.ts'
+import { Budget } from '#wallet/spend/Budget.ts'
 import { deaf } from '../../payments/support/deaf.ts'
 import { type SecondChain, startSecondChain, x402Payer } from '../../payments/support/secondChain.ts'
 import { accountOf, balanceOf, PATH_USD, payer } from '../../payments/support/shop.ts'
 import { localFacilitator, x402Method } from '../../payments/support/x402Method.ts'
+import { ample } from '../../wallet/support/wallet.ts'
 import { endless } from '../support/demo.ts'
 import { hashing, startJobShop } from './support/jobShop.ts'
 
@@ -209,5 +216,67 @@ describe('a payer by x402', () => {
     expect([await receivedThere(), await jobs()]).toEqual([before, jobsBefore])
     expect((await one.fetch(`${dear}/v1/jobs`, requestOf(body))).status).toBe(200)
     expect((await receivedThere()) - before).toBe(2n * HASH_PRICE)
+  })
+})
+
+/** A process whose calls a wallet of that key buys. */
+async function buyer(account: LocalAccount, limits: Partial<typeof ample> = {}) {
+  const { app, reads } = shop.catalog
+  const terms = besideDevChain(quoteTerms('1', parTokensDefault), chainId)
+  const chains = [{ chainId, endpoints: [http(chain.rpcUrl)] }]
+  await adoptHistory(app, 0)
+  const budget = new Budget({
+    ...{ app, address: account.address, chains, terms, clock, mayPay: () => true },
+    ...{ limits: { ...ample, ...limits }, paying: [new TempoCharge({ account, chains, clock })] },
+  })
+  const egress = new Egress({ isLocalOrigin: () => true })
+  const quotes = new Quotes({ app: reads, egress, clock, allowance: endless, terms, budget })
+  return (await shop.serve({ quotes, budget })).origin
+}
+/** One call of a hundredth of a dollar, and a fee of a twentieth at most. */
+const locating = (city: string) => ({
+  nodes: [{ id: 'place', serviceId: 'demo-places', method: 'POST', path: '/geocode', input: { city } }],
+})
+const answerOf = async (asked: ReturnType<typeof post>) => {
+  const { status, headers, body } = await asked
+  return { status, isAsked: headers.has('www-authenticate'), code: body.error?.code, body }
+}
+
+describe('what the wallet would not buy', () => {
+  it('is not sold: 503 in place of a 402', async () => {
+    const poor = await buyer(privateKeyToAccount(toHex(randomBytes(32))))
+    const rich = await buyer(accountOf(7))
+    const ask = (origin: string, plan: object = locating('Paris')) => answerOf(post(jobOf(plan), {}, origin))
+    expect(await ask(rich)).toMatchObject({ status: 402, isAsked: true })
+    const refused = { status: 503, isAsked: false, code: 'wallet_unavailable' }
+    expect(await ask(poor)).toMatchObject(refused)
+    await pause(shop.catalog.app, 'wallet', 'a look')
+    expect(await ask(rich)).toMatchObject(refused)
+    await resume(shop.catalog.app, 'wallet')
+    // A session is nothing that it ever pays.
+    expect(await ask(rich, hashing('session'))).toMatchObject({ status: 502, code: 'quote_unavailable' })
+  })
+
+  it('of two orders at once one is sold where the day has room for one, and only that one is paid', async () => {
+    const origin = await buyer(accountOf(7), { dayUnits: 110_000n })
+    const bodies = ['Paris', 'London'].map((city) => jobOf(locating(city)))
+    const credentials = await Promise.all(bodies.map((body) => credentialFor(body, origin)))
+    const [moneyBefore, before] = [await received(), await jobs()]
+    const told = await Promise.all(
+      bodies.map((body, index) => answerOf(post(body, { authorization: credentials[index] ?? '' }, origin))),
+    )
+    expect(told.map(({ status, code }) => [status, code]).toSorted()).toEqual([
+      [200, undefined],
+      [503, 'wallet_unavailable'],
+    ])
+    expect((await received()) - moneyBefore).toBe(10_000n)
+    expect((await jobs()) - before).toBe(1)
+    // From now on it is told before the 402, and the same job is told to its payer.
+    expect(await answerOf(post(jobOf(locating('Oslo')), {}, origin))).toMatchObject({
+      ...{ status: 503, isAsked: false },
+    })
+    const sold = told.findIndex(({ status }) => status === 200)
+    const again = await answerOf(post(bodies[sold] ?? {}, { authorization: credentials[sold] ?? '' }, origin))
+    expect([again.status, again.body.jobId]).toEqual([200, told[sold]?.body.jobId])
   })
 })

@@ -37,6 +37,7 @@ export async function openJobShop(atEnd: (end: () => Promise<void>) => void, opt
   const serve = async ({
     costMax = null,
     quotes = services.quotes,
+    budget = null,
     methods = (charges) => [charges],
     transport = http(options.rpcUrl),
   }: Partial<JobOrdersOptions> & {
@@ -55,7 +56,7 @@ export async function openJobShop(atEnd: (end: () => Promise<void>) => void, opt
       ...{ chainId: options.chainId, recipient: options.recipient, transport, refused },
     })
     const orders = new JobOrders({
-      ...{ app: catalog.app, payments, proofs, quotes, clock, costMax, made: () => {} },
+      ...{ app: catalog.app, payments, proofs, quotes, budget, clock, costMax, made: () => {} },
     })
     const app = await createServer({
       endpoints: [...orchestratorEndpoints, ...jobReadEndpoints, ...reviewEndpoints, mcpEndpoint],

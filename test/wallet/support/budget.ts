@@ -1,0 +1,28 @@
+/** What a wallet on Tempo's chain would buy, without one: its node is a function. */
+import { custom } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { parTokensDefault, quoteTerms } from '#wallet/currencies.ts'
+import { TempoCharge } from '#wallet/protocols/tempoCharge.ts'
+import { X402Exact } from '#wallet/protocols/x402Exact.ts'
+import { Budget, type BudgetOptions } from '#wallet/spend/Budget.ts'
+import { ample } from './wallet.ts'
+
+/** @param balance what the node says that it has of every token; null for a node that is silent */
+export function budgetOf(
+  balance: bigint | null,
+  options: Pick<BudgetOptions, 'app' | 'clock'> & Partial<BudgetOptions>,
+): Budget {
+  const { clock } = options
+  const account = privateKeyToAccount(`0x${'01'.repeat(32)}`)
+  const request = async () => {
+    if (balance === null) throw new Error('no answer')
+    return `0x${balance.toString(16).padStart(64, '0')}`
+  }
+  const chains = [{ chainId: 4217, endpoints: [custom({ request })] }]
+  return new Budget({
+    ...{ address: account.address, chains, limits: ample, mayPay: () => true },
+    terms: quoteTerms('1', parTokensDefault),
+    paying: [new TempoCharge({ account, chains, clock }), new X402Exact({ account, chains, clock })],
+    ...options,
+  })
+}
