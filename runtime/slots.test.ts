@@ -102,6 +102,23 @@ describe('Slots', () => {
     expect([slots.running, slots.waiting]).toEqual([0, 0])
   })
 
+  it('leaves a slot to whoever comes next, however many parties keep all of their shares', async () => {
+    const slots = new Slots({ running: 16, waiting: 64, waitMs: 5_000, perFree: 3 }, handClock().clock)
+    const kept = Promise.withResolvers<void>()
+    const all: Promise<void>[] = []
+    const begin = (party: string, count: number) => {
+      const before = slots.running
+      for (let begun = 0; begun < count; begun++) all.push(slots.run(() => kept.promise, undefined, party))
+      return slots.running - before
+    }
+    expect(begin('a', 16)).toBe(12)
+    expect(begin('b', 4)).toBe(3)
+    expect(begin('c', 4)).toBe(1)
+    kept.resolve()
+    await Promise.all(all)
+    expect([slots.running, slots.waiting]).toEqual([0, 0])
+  })
+
   it('lets one party wait in half of the queue', async () => {
     const slots = new Slots({ running: 2, waiting: 2, waitMs: 5_000 }, handClock().clock)
     const first = Promise.withResolvers<void>()

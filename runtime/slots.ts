@@ -12,6 +12,11 @@ export interface SlotLimits {
   readonly running: number
   readonly waiting: number
   readonly waitMs: number
+  /**
+   * A party holds at most so many slots for each one that is free: its share shrinks as slots are
+   * used, so that however many parties keep theirs, another finds one. Default: half of all slots.
+   */
+  readonly perFree?: number
 }
 
 /** No slot became free in time, or too many wait already. */
@@ -172,18 +177,18 @@ export class Slots {
     const left = this.#heldBy(party) - 1
     if (left > 0) this.#held.set(party, left)
     else this.#held.delete(party)
-    const next = this.#next()
-    if (!next) return
-    this.#waiting.delete(next)
-    this.#start(next.party)
-    next.enter()
+    for (let next = this.#next(); next; next = this.#next()) {
+      this.#waiting.delete(next)
+      this.#start(next.party)
+      next.enter()
+    }
   }
 
   /** The one that waits longest of those whose party holds the fewest slots, and has had the least. */
   #next(): Waiting | undefined {
     let next: Waiting | undefined
     for (const waiting of this.#waiting) {
-      if (!this.#mayRun(waiting.party)) continue
+      if (!this.#isFree(waiting.party)) continue
       if (!next || this.#isBefore(waiting.party, next.party)) next = waiting
     }
     return next
@@ -199,7 +204,9 @@ export class Slots {
   }
 
   #mayRun(party: string): boolean {
-    return this.#heldBy(party) < shareOf(this.#limits.running)
+    const { running, perFree } = this.#limits
+    const share = perFree === undefined ? shareOf(running) : perFree * (running - this.#running)
+    return this.#heldBy(party) < share
   }
 
   #heldBy(party: string): number {

@@ -27,6 +27,8 @@ export type Arrival = { readonly nodeId: string } & (
   | { readonly kind: 'refused'; readonly code: NodeErrorCode; readonly message: string }
   /** Something of ours failed before anything was sent: it is tried again. */
   | { readonly kind: 'troubled'; readonly afterMs: number }
+  /** There was no place for it among other calls; one that is new has not begun then. */
+  | { readonly kind: 'crowded'; readonly isNew: boolean; readonly afterMs: number }
 )
 
 /** A node's first call, its repeats and their pauses; what a service works on has its own time. */
@@ -102,6 +104,13 @@ export class JobProgress {
       case 'troubled':
         this.#change(node, { dueMs: nowMs + arrival.afterMs })
         break
+      case 'crowded': {
+        const { isNew, afterMs } = arrival
+        if (isNew)
+          this.#attempts.push({ ...unended, nodeId: node.nodeId, attempt: node.attempt, outcome: 'refused' })
+        this.#change(node, { ...(isNew && unbegun(node)), dueMs: nowMs + afterMs })
+        break
+      }
     }
   }
 
@@ -250,6 +259,13 @@ export class JobProgress {
     return step
   }
 }
+
+/** Nobody need ask what became of it, and its own time has not begun. */
+const unbegun = ({ state, attempt, deadlineMs }: ProgressNode) => ({
+  state: nextNodeState(state, 'again'),
+  attempt: attempt - 1,
+  deadlineMs: attempt === 1 ? null : deadlineMs,
+})
 
 const unended = { outcome: null, status: null, errorCode: null, paid: null, isDelivered: true } as const
 

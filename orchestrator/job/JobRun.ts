@@ -2,12 +2,13 @@
  * One job while this process holds it: what is decided is written, then done. Every call and poll is
  * under way beside the others; no connection is held while it waits.
  */
-import type PQueue from 'p-queue'
 import { type Egress, egressBudgets } from '#egress/egress.ts'
 import { EgressFailedError, EgressRefusedError } from '#egress/errors.ts'
-import { messageOf } from '#errors.ts'
-import { type HeldJob, type HeldJobs, type JobStep, JobTakenError } from '#rows/jobs/heldJobs.ts'
+import { failure, messageOf } from '#errors.ts'
+import { type HeldJobs, type JobStep, JobTakenError } from '#rows/jobs/heldJobs.ts'
+import type { TakenJob } from '#rows/jobs/takeJobs.ts'
 import type { Runtime } from '#runtime/runtime.ts'
+import type { Slots } from '#runtime/slots.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Buyer } from '#wallet/buyer.ts'
 import { PathError, parsePath, urlOf } from '../catalog/pathTemplate.ts'
@@ -30,6 +31,8 @@ const KEEP_MS = 10_000
 export const PAID_MS_MAX = egressBudgets.purchase.timeoutMs + KEEP_MS
 /** What failed for a reason of ours is tried again after this long. */
 const TROUBLED_MS = 1_000
+/** A call that found no place beside others comes again once or twice as long after; its job is put down. */
+const CROWDED_MS = 15_000
 
 export interface JobRunOptions {
   readonly jobs: HeldJobs
@@ -37,18 +40,22 @@ export interface JobRunOptions {
   readonly egress: Pick<Egress, 'fetch'>
   /** The endpoint that a node calls as the catalog has it now; null where it has none. */
   readonly endpointOf: (node: PlanNode) => Promise<FoundEndpoint | null>
-  /** Calls and polls of all jobs together. */
-  readonly calls: PQueue
+  /** Calls and polls of all jobs together, by their hosts; too long a wait is a CrowdedError. */
+  readonly calls: Slots
   /** Told whenever something was written. */
   readonly written: () => void
   readonly runtime: Runtime
   readonly log: Logger
 }
 
-type Act = (nodeId: string, progress: JobProgress, signal: AbortSignal) => Promise<Arrival>
+interface Act {
+  readonly run: (nodeId: string, progress: JobProgress, signal: AbortSignal) => Promise<Arrival>
+  /** It was not asked for before. */
+  readonly isNew: boolean
+}
 
 export class JobRun {
-  readonly held: HeldJob
+  readonly held: TakenJob
   readonly #options: JobRunOptions
   readonly #arrivals: Arrival[] = []
   /** Under way, each with what ends it. */
@@ -60,7 +67,7 @@ export class JobRun {
   #wake = () => {}
   #isCancelling = false
 
-  constructor(held: HeldJob, options: JobRunOptions) {
+  constructor(held: TakenJob, options: JobRunOptions) {
     this.held = held
     this.#options = options
   }
@@ -122,11 +129,12 @@ export class JobRun {
         this.#options.written()
         if (turn.step.next.kind !== 'hold') return
       }
-      const call: Act = (...of) => this.#call(...of)
-      const poll: Act = (...of) => this.#poll(...of)
+      const call: Act['run'] = (...of) => this.#call(...of)
+      const poll: Act['run'] = (...of) => this.#poll(...of)
       for (const nodeId of turn.abandoned) this.#busy.get(nodeId)?.abort()
-      for (const nodeId of [...turn.calls, ...turn.repeats]) this.#begin(nodeId, progress, call)
-      for (const nodeId of turn.polls) this.#begin(nodeId, progress, poll)
+      for (const nodeId of turn.calls) this.#begin(nodeId, progress, { run: call, isNew: true })
+      for (const nodeId of turn.repeats) this.#begin(nodeId, progress, { run: call, isNew: false })
+      for (const nodeId of turn.polls) this.#begin(nodeId, progress, { run: poll, isNew: false })
       await this.#wait(turn.wakeMs - nowMs)
     }
     await this.#putDown(progress)
@@ -170,18 +178,17 @@ export class JobRun {
         })
   }
 
-  #begin(nodeId: string, progress: JobProgress, act: Act): void {
+  #begin(nodeId: string, progress: JobProgress, { run, isNew }: Act): void {
     const end = new AbortController()
     this.#busy.set(nodeId, end)
-    const { calls, log } = this.#options
+    const { calls, runtime, log } = this.#options
     const { signal } = end
-    const acted = calls
-      .add(() => {
-        // Not the queue's to end: once it is begun, the call alone says when it may be.
-        signal.throwIfAborted()
-        return act(nodeId, progress, signal)
-      })
+    const acted = this.#hostOf(nodeId)
+      // Not the slots' to end: once it is begun, the call alone says when it may be.
+      .then((host) => calls.run(() => run(nodeId, progress, signal), signal, host))
       .catch((error: unknown): Arrival => {
+        if (error instanceof CrowdedError)
+          return { nodeId, kind: 'crowded', isNew, afterMs: CROWDED_MS * (1 + runtime.random()) }
         if (!signal.aborted) log.warn({ problem: messageOf(error) }, 'a call of a job is tried again')
         return { nodeId, kind: 'troubled', afterMs: TROUBLED_MS }
       })
@@ -192,6 +199,12 @@ export class JobRun {
         this.#wake()
       })
     this.#acts.add(acted)
+  }
+
+  /** Services of one host share its calls. */
+  async #hostOf(nodeId: string): Promise<string> {
+    const node = this.#planned(nodeId)
+    return (await this.#options.endpointOf(node))?.url.host ?? node.serviceId
   }
 
   async #call(nodeId: string, progress: JobProgress, signal: AbortSignal): Promise<Arrival> {
@@ -289,6 +302,9 @@ export class JobRun {
     this.#wake = () => {}
   }
 }
+
+/** A call has waited for long enough, and was not made. */
+export class CrowdedError extends failure('CrowdedError', 'host_crowded', 'retry') {}
 
 /** Longer URLs are not sent. */
 const URL_CHARACTERS_MAX = 4_096

@@ -2,18 +2,19 @@
  * Runs jobs: takes those that are due, holds them while it runs them, and leaves them to any other
  * process when it ends, however it ends.
  */
-import PQueue from 'p-queue'
 import type { Egress } from '#egress/egress.ts'
 import { messageOf } from '#errors.ts'
 import type { AppDatabase } from '#rows/database.ts'
-import { type HeldJob, type HeldJobs, heldJobs } from '#rows/jobs/heldJobs.ts'
+import { type HeldJobs, heldJobs } from '#rows/jobs/heldJobs.ts'
+import type { Places, TakenJob } from '#rows/jobs/takeJobs.ts'
 import { repeat, warning } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
+import { type SlotLimits, Slots, slotErrors } from '#runtime/slots.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Buyer } from '#wallet/buyer.ts'
 import { Endpoints } from './Endpoints.ts'
-import { JobRun, type JobRunOptions, PAID_MS_MAX } from './JobRun.ts'
+import { CrowdedError, JobRun, type JobRunOptions, PAID_MS_MAX } from './JobRun.ts'
 
 /** Another process takes a job over at most so long after a kill. */
 const HOLD_MS = 15_000
@@ -21,9 +22,17 @@ const HEARTBEAT_MS = 5_000
 /** A job that could not be kept for this long may be another's: given up before it is. */
 const GIVE_UP_MS = HOLD_MS * 0.9
 /** Jobs of one process: each holds its plan, of some kilobytes, and at most four megabytes. */
-const HELD_MAX = 64
-/** Calls and polls under way together; each job has eight at most. */
-const CALLS_MAX = 128
+const HELD_MAX = 96
+/**
+ * Places of one payer for each one that is free, and calls of one host for each that could still be
+ * made: three quarters if nobody else has any, and never the last ones.
+ */
+const PER_FREE = 3
+/**
+ * Calls and polls under way together. Each job has eight at most. A job whose calls wait for longer is
+ * put down, so that jobs which call others find its place.
+ */
+const calls: SlotLimits = { running: 96, waiting: 8 * HELD_MAX, waitMs: 3_000, perFree: PER_FREE }
 /** How long to wait without a ring: bounds the delay of what another process made or put down. */
 const LOOK_MS = 1_000
 const RETRY_MS = 1_000
@@ -60,7 +69,7 @@ export class Jobs {
     this.#run = {
       ...{ jobs: this.#jobs, buyer, egress, runtime, log },
       endpointOf: options.endpointOf ?? ((node) => endpoints.of(node)),
-      calls: new PQueue({ concurrency: CALLS_MAX }),
+      calls: new Slots(calls, runtime.clock, { ...slotErrors, busy: (problem) => new CrowdedError(problem) }),
       written: () => changed.ring(),
     }
   }
@@ -98,15 +107,27 @@ export class Jobs {
   async #take(signal: AbortSignal): Promise<number> {
     const { due, runtime } = this.#options
     const { rings } = due
-    const room = HELD_MAX - this.#runs.size
-    const taken = room > 0 ? await this.#jobs.take(room, HOLD_MS) : []
+    const places = this.#places()
+    const taken = places.free > 0 ? await this.#jobs.take(places, HOLD_MS) : []
     if (this.#runs.size === 0) this.#keptMs = runtime.clock.monotonic()
     for (const held of taken) this.#begin(held, signal)
     if (taken.length === 0) await due.wait(runtime.clock, LOOK_MS, signal, rings)
     return 0
   }
 
-  #begin(held: HeldJob, signal: AbortSignal): void {
+  #places(): Places {
+    const held = new Map<string, number>()
+    for (const { held: job } of this.#runs.values()) held.set(job.payer, (held.get(job.payer) ?? 0) + 1)
+    return { free: HELD_MAX - this.#runs.size, held, perFree: PER_FREE }
+  }
+
+  /** Whether jobs may wait for the end of one that is here. */
+  #isShort(): boolean {
+    const { free, held, perFree } = this.#places()
+    return [...held.values()].some((places) => places >= perFree * free)
+  }
+
+  #begin(held: TakenJob, signal: AbortSignal): void {
     // A hold that ran out here may have come back to this very process.
     this.#runs.get(held.jobId)?.lose()
     const run = new JobRun(held, this.#run)
@@ -117,9 +138,9 @@ export class Jobs {
         this.#options.log.warn({ problem: messageOf(error) }, 'a job waits for its next holder')
       })
       .then(() => {
-        const wasFull = this.#runs.size >= HELD_MAX
+        const wasShort = this.#isShort()
         if (this.#runs.get(held.jobId) === run) this.#runs.delete(held.jobId)
-        if (wasFull) this.#options.due.ring()
+        if (wasShort) this.#options.due.ring()
         return run.rest()
       })
       .then(() => void this.#ended.delete(ended))

@@ -23,6 +23,7 @@ import { addEvents, type NewJobEvent } from './events.ts'
 import { readOutputs } from './reads.ts'
 import { removeReservation } from './reservations.ts'
 import { type JobState, jobStateOf, type NodeState, nodeStateOf } from './states.ts'
+import { type Places, type TakenJob, takeJobs } from './takeJobs.ts'
 import { voidCalls } from './voided.ts'
 
 /** A job, as the process that holds it names it. */
@@ -105,8 +106,8 @@ export interface KeptJob {
 
 /** Where held jobs are written; a simulation has one of its own. */
 export interface HeldJobs {
-  /** Takes jobs that are due, the longest first; others that take at the same time get others. */
-  take(limit: number, holdMs: number): Promise<readonly HeldJob[]>
+  /** Takes jobs that are due, first those of payers who have the fewest places here. */
+  take(places: Places, holdMs: number): Promise<readonly TakenJob[]>
   /** Null for one that is not the holder's. */
   load(held: HeldJob): Promise<LoadedJob | null>
   /** Holds them for longer: those that are the holder's still. */
@@ -118,21 +119,12 @@ export interface HeldJobs {
 }
 
 export const heldJobs = (app: AppDatabase): HeldJobs => ({
-  take: (limit, holdMs) => take(app, limit, holdMs),
+  take: (places, holdMs) => takeJobs(app, places, holdMs),
   load: (held) => load(app, held),
   keep: (held, holdMs) => keep(app, held, holdMs),
   outputsOf: (jobId, nodeIds) => readOutputs(app, jobId, nodeIds),
   write: (held, step) => app.transaction().execute((transaction) => write(transaction, held, step)),
 })
-
-async function take(app: AppDatabase, limit: number, holdMs: number): Promise<readonly HeldJob[]> {
-  const { rows } = await sql<{ id: string; fence: number }>`
-    UPDATE app.jobs SET fence = fence + 1, due_at = ${fromNow(holdMs)}
-    WHERE id = ANY (ARRAY(
-      SELECT id FROM app.jobs WHERE due_at <= clock_timestamp() ORDER BY due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED))
-    RETURNING id, fence`.execute(app)
-  return rows.map(({ id, fence }) => ({ jobId: id, fence }))
-}
 
 async function load(app: AppDatabase, { jobId, fence }: HeldJob): Promise<LoadedJob | null> {
   const job = await app

@@ -473,6 +473,7 @@ CREATE TABLE app.jobs (
 );
 CREATE INDEX jobs_created ON app.jobs USING btree (created_at DESC);
 CREATE INDEX jobs_due ON app.jobs USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX jobs_due_of_payer ON app.jobs USING btree (payer, due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX jobs_of_payer ON app.jobs USING btree (payer, created_at DESC);
 CREATE UNIQUE INDEX jobs_of_payment ON app.jobs USING btree (payment_id);
 CREATE INDEX jobs_with_results ON app.jobs USING btree (ended_at) WHERE ((results_removed_at IS NULL) AND (ended_at IS NOT NULL));

@@ -1,10 +1,14 @@
 // Goal: a job runs in stages, values flow, no call is paid for twice, and its books sum to zero.
 // Method: the real database; sellers are functions, so that each misbehaves as it is told.
-import { expect, test } from 'vitest'
+import { sql } from 'kysely'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { AppDatabase } from '#rows/database.ts'
 import { heldJobs } from '#rows/jobs/heldJobs.ts'
+import { takeJobs } from '#rows/jobs/takeJobs.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
+import type { Purchased } from '#wallet/buyer.ts'
 import { openAppStore } from '../../support/appStore.ts'
 import { openEngine } from './support/engine.ts'
 import { node, orderOf } from './support/jobOrder.ts'
@@ -281,8 +285,74 @@ test('a free plan ends without books', async () => {
   })
 })
 
+test('the first jobs that a process takes are those of payers who have fewer there', async () => {
+  class Undone extends Error {}
+  const many = async (transaction: AppDatabase, payer: string, count: number, minutes: number) =>
+    sql`INSERT INTO app.jobs (id, payer, idempotency_key, plan_hash, currency, decimals, cost_multiplier, charged_units,
+        due_at, deadline_at)
+      SELECT gen_random_uuid(), ${Buffer.from(payer.repeat(20), 'hex')}, 'key-' || n, '', 'USDC', 6, '1', 0,
+        now() - ${minutes} * interval '1 minute', now() + interval '1 hour'
+      FROM generate_series(1, ${count}) AS n`.execute(transaction)
+  const undone = app.transaction().execute(async (transaction) => {
+    await many(transaction, 'aa', 1_000, 30)
+    await many(transaction, 'bb', 1, 20)
+    await many(transaction, 'cc', 3, 10)
+    const of = (byte: string) => `0x${byte.repeat(20)}`
+    const take = async (free: number, ...held: readonly [string, number][]) => {
+      const places = { free, held: new Map(held), perFree: 3 }
+      const taken = await takeJobs(transaction, places, 60_000)
+      return taken.map(({ payer }) => payer.slice(2, 4)).toSorted()
+    }
+    expect(await take(4, [of('aa'), 24])).toEqual(['bb', 'cc', 'cc', 'cc'])
+    // More than three for each that is free are no one's.
+    expect(await take(8, [of('aa'), 24])).toEqual([])
+    expect(await take(8, [of('aa'), 18])).toEqual(['aa', 'aa'])
+    expect(await take(8)).toHaveLength(6)
+    throw new Undone()
+  })
+  await expect(undone).rejects.toThrow(Undone)
+})
+
 test('all books together sum to zero, and nothing lies in escrow for jobs that have ended', async () => {
   const balances = await readBalances(app)
   expect(balances.reduce((sum, { amount }) => sum + amount, 0n)).toBe(0n)
   expect(balances.find(({ account }) => account === 'escrow:jobs')?.amount ?? 0n).toBe(0n)
+})
+
+describe('a silent seller', () => {
+  /** Runs jobs of others at a seller that does not answer, then one of the victim, to its end. */
+  async function victimBeside(payers: readonly string[]) {
+    const silence = Promise.withResolvers<Purchased>()
+    const { clock, ...others } = systemRuntime()
+    const sleep = (ms: number, signal?: AbortSignal) => clock.sleep(Math.min(ms, 50), signal)
+    const engine = openEngine(
+      app,
+      { '/silent': { answer: () => silence.promise }, '/good': echo },
+      { runtime: { ...others, clock: { ...clock, sleep } } },
+    )
+    onTestFinished(() => silence.resolve({ kind: 'refused', code: 'unreachable', message: 'no' }))
+    const silent = () => orderOf({ nodes: [node('silent', { serviceId: 'silent' })] })
+    const [hanging, of] = [[] as string[], (byte: string): `0x${string}` => `0x${byte.repeat(20)}`]
+    for (const payer of payers) hanging.push(await engine.begin({ ...silent(), payer: of(payer) }))
+    await expect.poll(() => engine.sellers.calls.length, { timeout: 60_000 }).toBeGreaterThanOrEqual(64)
+    const { job } = await engine.run({ ...orderOf({ nodes: [node('good')] }), payer: of('fe') })
+    const ended = await app
+      .selectFrom('app.jobs')
+      .select('id')
+      .where('id', 'in', hanging)
+      .where('ended_at', 'is not', null)
+      .execute()
+    return { state: job.state, ended: ended.length }
+  }
+  const many = Array.from({ length: 120 }, (_, index) => index)
+
+  test('whose own payer buys of it with all his jobs holds up no other payer', async () => {
+    const told = await victimBeside(many.map(() => 'aa'))
+    expect(told).toEqual({ state: 'succeeded', ended: 0 })
+  })
+
+  test('that everybody buys of holds up no other seller', async () => {
+    const told = await victimBeside(many.map((index) => index.toString(16).padStart(2, '0')))
+    expect(told).toEqual({ state: 'succeeded', ended: 0 })
+  })
 })

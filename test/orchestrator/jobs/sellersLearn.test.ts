@@ -137,7 +137,9 @@ test('another process goes on with the code that is stored', async () => {
       .set({ due_at: new Date(0) })
       .where('id', '=', jobId)
       .execute()
-    const held = (await jobs.take(100, 60_000)).find((each) => each.jobId === jobId)
+    const held = (await jobs.take({ free: 100, held: new Map(), perFree: 3 }, 60_000)).find(
+      (each) => each.jobId === jobId,
+    )
     const loaded = held && (await jobs.load(held))
     return loaded?.nodes.map(({ sellerKey }) => sellerKey)
   }

@@ -11,6 +11,7 @@ import {
   type NodeChange,
 } from '#rows/jobs/heldJobs.ts'
 import type { JobState } from '#rows/jobs/states.ts'
+import type { Places, TakenJob } from '#rows/jobs/takeJobs.ts'
 
 export interface SimJob {
   readonly jobId: string
@@ -46,14 +47,14 @@ export class SimRows {
     this.#wrong = wrong
   }
 
-  take(limit: number, holdMs: number, nowMs: number): HeldJob[] {
+  take({ free }: Places, holdMs: number, nowMs: number): TakenJob[] {
     const due = [...this.jobs.values()].filter(
       ({ dueMs, fence }) => dueMs !== null && dueMs <= nowMs && !(this.#bugs.holdsForEver && fence > 0),
     )
-    return due.slice(0, limit).map((job) => {
+    return due.slice(0, free).map((job) => {
       job.fence += 1
       job.dueMs = nowMs + holdMs
-      return { jobId: job.jobId, fence: job.fence }
+      return { jobId: job.jobId, fence: job.fence, payer: '0x' }
     })
   }
 

@@ -215,7 +215,7 @@ class JobWorld {
     const ask = <T>(label: string, serve: () => T) =>
       kernel.call(process, `${process.name} ${label}`, kernel.travel(line), serve)
     return {
-      take: (limit, holdMs) => ask('take', () => this.#rows.take(limit, holdMs, kernel.nowMs)),
+      take: (places, holdMs) => ask('take', () => this.#rows.take(places, holdMs, kernel.nowMs)),
       load: (held) => ask('load', () => this.#loaded(this.#rows.load(held))),
       keep: (held, holdMs) => ask('keep', () => this.#rows.keep(held, holdMs, kernel.nowMs)),
       outputsOf: (jobId, ids) => ask('outputs', () => this.#rows.outputsOf(jobId, ids)),

@@ -59,12 +59,12 @@ export class ScriptedSellers {
     const endpoint = { method: node.method, path: node.path, requestFormat: 'json', paymentOffers: [] }
     return {
       // What an engine reads of both.
-      service: { id: node.serviceId, serviceUrl: 'https://shop.example' } as CatalogService,
+      service: { id: node.serviceId, serviceUrl: `https://${node.serviceId}.example` } as CatalogService,
       endpoint: {
         ...endpoint,
         ...(sale.completion && { completion: sale.completion }),
       } as unknown as ServiceEndpoint,
-      url: new URL(`https://shop.example${node.path}`),
+      url: new URL(`https://${node.serviceId}.example${node.path}`),
     }
   }
 
