@@ -40,7 +40,7 @@ const abi = [
 ] as const
 const call = async (functionName: 'transfer' | 'mint', args: readonly [`0x${string}`, bigint]) => {
   const hash = await chain.client.writeContract({ address: DOLLAR, abi, functionName, args })
-  await chain.client.waitForTransactionReceipt({ hash })
+  await chain.mined(hash)
   return hash
 }
 const mint = (holder: `0x${string}`, units: bigint) => call('mint', [holder, units])

@@ -206,7 +206,7 @@ describe('books of a chain that is not indexed', () => {
     const hash = await chain.client.writeContract({
       ...{ address: DOLLAR, abi, functionName: 'transfer', args: [receiver, amount] },
     })
-    await chain.client.waitForTransactionReceipt({ hash })
+    await chain.mined(hash)
     return hash
   }
   /** A read that is paid for. */

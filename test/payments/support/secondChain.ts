@@ -8,6 +8,7 @@ import { wrapFetchWithPayment, x402Client, x402HTTPClient } from '@x402/fetch'
 import { createWalletClient, http, parseAbi, parseSignature, publicActions, toHex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { base } from 'viem/chains'
+import { vi } from 'vitest'
 import { DevRpc } from '#local/devchain/devRpc.ts'
 import { findAnvil } from '#local/devchain/findAnvil.ts'
 import { accountOf } from './shop.ts'
@@ -51,13 +52,15 @@ export async function startSecondChain() {
   const client = createWalletClient({
     ...{ account, chain: base, transport: http(rpcUrl), pollingInterval: 50 },
   }).extend(publicActions)
-  const mined = (hash: `0x${string}`) => client.waitForTransactionReceipt({ hash })
+  /** The library's own wait looks at new blocks alone, and misses the only one if it comes while it asks. */
+  const mined = (hash: `0x${string}`) =>
+    vi.waitFor(() => client.getTransactionReceipt({ hash }), { timeout: 120_000 })
   const dollar = { address: DOLLAR, abi } as const
   const rpc = new DevRpc(rpcUrl)
   await rpc.call('anvil_setCode', DOLLAR, compiled('Dollar.sol', 'Dollar'))
   const coins = (address: string) => rpc.call('anvil_setBalance', address, toHex(10n ** 18n))
   return {
-    ...{ rpcUrl, rpc, client, stop },
+    ...{ rpcUrl, rpc, client, mined, stop },
     balanceOf: (holder: `0x${string}`) =>
       client.readContract({ ...dollar, functionName: 'balanceOf', args: [holder] }),
     /** A new account with so many of the dollar's units. */
