@@ -138,7 +138,7 @@ interface End {
   readonly units: bigint
 }
 
-/** The day's totals follow within the transaction, what its job may still spend, and the cost of a void payment. */
+/** Totals of the day, the job's reservation and the cost of a void payment follow within the transaction. */
 async function end(
   app: AppDatabase,
   id: string,

@@ -1,7 +1,7 @@
 /** How endpoints were when jobs called them: from this program's own runs, never from what sellers say. */
 import * as s from '#http/schema.ts'
+import { type AskedEndpoint, type CallQuality, readQuality } from '#rows/catalog/callQuality.ts'
 import type { AppDatabase } from '#rows/database.ts'
-import { type AskedEndpoint, type CallQuality, readQuality } from '#rows/jobs/quality.ts'
 import { parametersOf, parseTemplate } from '../pathTemplate.ts'
 import { methodSchema, type ServiceEndpoint } from '../service.ts'
 
