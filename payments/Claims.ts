@@ -128,5 +128,6 @@ const namedOtherwise = (): ApiError =>
     cause: new PaymentRefusedError(new Error('its payer has named another request so')),
   })
 
-export const settlementPending = (): ApiError =>
-  new ApiError('settlement_pending', undefined, { headers: { 'retry-after': `${RETRY_SECONDS}` } })
+/** @param cause of one that counts as refused */
+export const settlementPending = (cause?: PaymentRefusedError): ApiError =>
+  new ApiError('settlement_pending', undefined, { headers: { 'retry-after': `${RETRY_SECONDS}` }, cause })

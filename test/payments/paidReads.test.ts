@@ -1,6 +1,6 @@
 // Goal: a request is paid for once, by exactly its price, and answered (PAY-01, 03, 05, 06, 12, 14).
 // Method: a server over Postgres and a dev chain; payers are the clients of the payment library.
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { Credential } from 'mppx'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DevRpc } from '#local/devchain/devRpc.ts'
@@ -19,6 +19,7 @@ import { openAppStore } from '../support/appStore.ts'
 import { startTestDevChain } from '../support/devchain.ts'
 import { deaf } from './support/deaf.ts'
 import { forgedOf } from './support/forged.ts'
+import { countedOf } from './support/refused.ts'
 import {
   ALPHA_USD,
   accountOf,
@@ -66,14 +67,13 @@ const send = (path: string, authorization: string, init: RequestInit = {}) =>
 
 describe('a read past the quota', () => {
   test.each(['v1', 'v2'] as const)(
-    'is not made for a key (%s) that the sender never gave',
+    'is not made for a key (%s) that the sender never gave, which counts as one refusal',
     async (version) => {
-      const answer = await send(
-        '/read',
-        await forgedOf(await credentialFor('/read', 3), accountOf(5).address, version),
-      )
-      expect(answer.ok).toBe(false)
-      expect([shop.reads.count, await received()]).toEqual([0, 0n])
+      const forged = await forgedOf(await credentialFor('/read', 3), accountOf(5).address, version)
+      const caller = randomUUID()
+      const sent = () => send('/read', forged, { headers: { 'x-caller': caller } })
+      expect([(await sent()).status, (await sent()).status]).toEqual([503, 503])
+      expect([shop.reads.count, await received(), await countedOf(app, caller)]).toEqual([0, 0n, 1])
     },
   )
 

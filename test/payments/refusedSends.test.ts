@@ -18,7 +18,7 @@ import { listPayments } from '#rows/payments/payments.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { startTestDevChain } from '../support/devchain.ts'
 import { hasty } from './support/hasty.ts'
-import { countingNode, withinAMinute } from './support/refused.ts'
+import { countedOf, countingNode, withinAMinute } from './support/refused.ts'
 import { type Order, startOddNode } from './support/secrecy.ts'
 import { accountOf, balanceOf, chargesOf, openShop, PATH_USD, PRICE, payer } from './support/shop.ts'
 
@@ -75,14 +75,8 @@ async function paidAt(nodes: readonly Transport[]) {
     ...{ status: answer.status, isChallenged: answer.headers.has('www-authenticate') },
     states: kept.map(({ state }) => state),
     received: await balanceOf(chain.rpcUrl, PATH_USD, recipient),
-    counted: await countedOf(caller),
+    counted: await countedOf(app, caller),
   }
-}
-
-/** Refusals of a caller that are counted. */
-async function countedOf(caller: string): Promise<number> {
-  const windows = app.selectFrom('app.quota_windows').where('subject', '=', `unpaid:${caller}`)
-  return (await windows.select('used').execute()).reduce((sum, { used }) => sum + used, 0)
 }
 
 const anew = { status: 402, isChallenged: true, states: [], received: 0n, counted: 1 }

@@ -12,6 +12,12 @@ const { clock } = systemRuntime()
 export const refusedPayments = (app: AppDatabase) =>
   new RefusedPayments(new Quotas(quotaRows(app), clock), clock)
 
+/** Refusals of a caller that are counted. */
+export async function countedOf(app: AppDatabase, caller: string): Promise<number> {
+  const windows = app.selectFrom('app.quota_windows').where('subject', '=', `unpaid:${caller}`)
+  return (await windows.select('used').execute()).reduce((sum, { used }) => sum + used, 0)
+}
+
 /** Everybody may, and says in a header who asks. */
 export const openToCallers: Access = {
   ...openAccess,
