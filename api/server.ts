@@ -276,8 +276,19 @@ function refusal(request: FastifyRequest): ApiError | undefined {
   if (headers.host === undefined && raw.httpVersion === '1.1') {
     return new ApiError('request_invalid', 'The Host header is missing.')
   }
+  // Node drops the second line, which another reader of the request may have gone by.
+  if (linesOf(raw.rawHeaders, 'authorization') > 1)
+    return new ApiError('request_invalid', 'A request has one Authorization header.')
   const encoding = headers['content-encoding']
   return encoding && encoding !== 'identity' ? new ApiError('media_type_unsupported') : undefined
+}
+
+/** Header lines of a name, in lowercase. */
+function linesOf(rawHeaders: readonly string[], name: string): number {
+  let lines = 0
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.length === name.length && rawHeaders[at]?.toLowerCase() === name) lines++
+  return lines
 }
 
 function unrouted(request: FastifyRequest, table: RouteTable): ApiError {

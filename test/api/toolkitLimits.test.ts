@@ -154,6 +154,18 @@ test.each(['/v1/rows/5#limit=7', '/v1/rows/5?a=1#b', '/#', '/nothing#'])(
   },
 )
 
+test.each(['Authorization', 'authorization'])(
+  'two credentials in two lines are refused: %s',
+  async (name) => {
+    const both = `authorization: Bearer one\r\n${name}: Payment two\r\n`
+    const { status, body } = await exchange(
+      server.port,
+      `GET /v1/rows/5 HTTP/1.1\r\nhost: x\r\n${both}${close}`,
+    )
+    expect([status, body]).toEqual([400, expect.stringContaining('Authorization')])
+  },
+)
+
 test('a client that leaves in the middle of its body is no failure of ours', async () => {
   const before = warnings.length
   const left = new Promise((resolve) =>
