@@ -1,7 +1,7 @@
 /**
  * The chart of accounts of the books. An entry moves an amount on one of these accounts: what it
  * receives is positive, and the entries of a transaction sum to 0 in each currency. Accounts outside
- * of the service are payers', channels' and the chain's; all others are its own.
+ * of the service are payers' and channels'; all others are its own.
  */
 
 /** Outside: a payer, by lowercase address. Less than nothing is what it has paid, less what it got back. */
@@ -9,9 +9,6 @@ export const payerAccount = (address: string): string => `payer:${address}`
 
 /** Outside: a payment channel, by its id. It pays out later; until then its payer has paid nothing. */
 export const channelAccount = (id: string): string => `channel:${id}`
-
-/** Outside: what chains took as fees. */
-export const CHAIN = 'chain'
 
 /** Earned by what was sold in a scope, such as `data:read`. */
 export const revenueAccount = (scope: string): string => `revenue:${scope}`
@@ -30,14 +27,16 @@ export const REWARDS = 'rewards'
 /** Owed to payers, by what for. */
 export const owedAccounts = { refund: REFUNDS, reward: REWARDS } as const
 
-/** What the wallet has paid sellers; less than nothing. */
+/** What the wallet has paid sellers, and chains as fees; less than nothing. */
 export const WALLET = 'wallet'
+/** What the account that sends refunds and rewards has paid chains as fees; less than nothing. */
+export const PAYEE = 'payee'
 /** Calls of jobs that were paid for and answered. */
 export const COST_OF_CALLS = 'cost:jobs'
 /** Calls of jobs that were paid for and not answered. */
 export const COST_OF_UNDELIVERED = 'cost:undelivered'
 
-/** What the service paid chains as fees; less than nothing. */
+/** What chains took as fees: of calls, refunds and rewards. */
 export const COSTS_OF_FEES = 'costs:fees'
 /** Refunds and rewards for payments that the chain took back afterwards; less than nothing. */
 export const COSTS_OF_REVERSED = 'costs:reversed'

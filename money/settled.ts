@@ -93,7 +93,7 @@ async function lookAt(ask: Ask, { txHash, validBeforeSeconds }: Sought): Promise
     isFinal: blockNumber <= final.number,
     blockNumber,
     blockHash: blockHash.toLowerCase(),
-    logs: Array.isArray(logs) ? logs.map(logOf) : [],
+    logs: logsIn(logs),
   }
 }
 
@@ -112,6 +112,9 @@ export async function finalBlockOf(ask: Ask): Promise<FinalBlock> {
 /** Whether what the node does not have by this final block can be mined no more. */
 export const isPast = ({ seconds }: Pick<FinalBlock, 'seconds'>, validBeforeSeconds: number): boolean =>
   seconds > validBeforeSeconds + GRACE_SECONDS
+
+/** Those of a receipt. @throws TypeError where one is no log */
+export const logsIn = (logs: unknown): readonly Log[] => (Array.isArray(logs) ? logs.map(logOf) : [])
 
 function logOf(log: unknown): Log {
   if (!isRecord(log)) throw new TypeError('the node told no log')

@@ -32,16 +32,15 @@ export interface SoldCall {
   readonly serviceId: string
   /** In the smallest unit of quotes. */
   readonly units: bigint
+  /** What its price has for the chain's fee. */
+  readonly statedFeeUnits: bigint
   /** The offer that it was priced by; null where another process has asked for it. */
   readonly offered: Offered | null
 }
 
 /** A call that costs something, by the offer that would be paid. */
-export interface BudgetedCall {
+export interface BudgetedCall extends SoldCall {
   readonly nodeId: string
-  readonly serviceId: string
-  /** Price in the smallest unit of quotes. */
-  readonly units: bigint
   readonly offered: Offered
 }
 

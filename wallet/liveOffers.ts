@@ -19,6 +19,8 @@ export interface LiveOffer {
   readonly token: string
   /** Lowercase. */
   readonly recipient: string
+  /** Somebody else pays what the chain takes: the seller, or its facilitator. */
+  readonly isSponsored: boolean
   /** Milliseconds since the epoch; null where the offer has no end. */
   readonly expiresAt: number | null
 }
@@ -106,6 +108,7 @@ function offerOfChallenge({ method, intent, request, expires }: Challenge): Live
       network: `eip155:${methodDetails.chainId}`,
       token: currency.toLowerCase(),
       recipient: recipient.toLowerCase(),
+      isSponsored: membersOf(methodDetails)['feePayer'] === true,
       expiresAt: expires === undefined ? null : Date.parse(expires),
     },
   ]
@@ -138,6 +141,7 @@ function offerOfAccept(accept: unknown): LiveOffer[] {
       network,
       token: asset.toLowerCase(),
       recipient: payTo.toLowerCase(),
+      isSponsored: true,
       expiresAt: null,
     },
   ]

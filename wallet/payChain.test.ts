@@ -1,5 +1,6 @@
 import { custom } from 'viem'
 import { describe, expect, test } from 'vitest'
+import { noFee } from '#money/fees.ts'
 import { type Look, outcomeOn } from './payChain.ts'
 
 const VALID_BEFORE = 1_000
@@ -20,14 +21,14 @@ const silent = custom({
 })
 const look: Look = async (ask) => Object(await ask('look', [])).found ?? null
 const past = { number: 20, seconds: VALID_BEFORE + 31 }
-const settled = { kind: 'settled', txHash: '0x01', feeUnits: 0n } as const
-const reverted = { kind: 'failed', feeUnits: 3n, blockNumber: 20 } as const
+const settled = { kind: 'settled', txHash: '0x01', fee: noFee } as const
+const reverted = { kind: 'failed', fee: { fee: 3n, feeCurrency: '0x20' }, blockNumber: 20 } as const
 const outcomeAt = (...endpoints: Parameters<typeof outcomeOn>[0]['endpoints']) =>
   outcomeOn({ chainId: 1, endpoints }, at, look)
 
 describe('a payment that no endpoint has', () => {
   test('has failed where all of them are past its time', async () => {
-    expect(await outcomeAt(endpointAt(past), endpointAt(past))).toEqual({ kind: 'failed', feeUnits: 0n })
+    expect(await outcomeAt(endpointAt(past), endpointAt(past))).toEqual({ kind: 'failed', fee: noFee })
   })
   test.each([
     ['one is silent', silent],
@@ -50,7 +51,7 @@ describe('a payment that was mined', () => {
   })
   test('has failed where it moved nothing, in a block that is final to all', async () => {
     const final = endpointAt(past, { found: reverted })
-    expect(await outcomeAt(final, final)).toEqual({ kind: 'failed', feeUnits: 3n })
+    expect(await outcomeAt(final, final)).toEqual({ kind: 'failed', fee: { fee: 3n, feeCurrency: '0x20' } })
   })
   test('is unknown where the block in which it moved nothing can be taken back', async () => {
     const newest = endpointAt({ number: 19, seconds: VALID_BEFORE }, { found: reverted })

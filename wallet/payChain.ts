@@ -3,6 +3,7 @@
  * can be mined no more is believed only where all of them say so: another one would be made then.
  */
 import { fallback, type Transport } from 'viem'
+import { noFee } from '#money/fees.ts'
 import { type Ask, askOf } from '#money/node.ts'
 import { finalBlockOf, isPast } from '#money/settled.ts'
 import type { Outcome } from './paying.ts'
@@ -48,8 +49,8 @@ async function outcomeAt(ask: Ask, validBeforeSeconds: number, look: Look): Prom
   const found = await look(ask)
   if (found?.kind === 'settled') return found
   if (found !== null) {
-    const { kind, feeUnits, blockNumber } = found
-    return blockNumber <= final.number ? { kind, feeUnits } : unknown
+    const { kind, fee, blockNumber } = found
+    return blockNumber <= final.number ? { kind, fee } : unknown
   }
-  return isPast(final, validBeforeSeconds) ? { kind: 'failed', feeUnits: 0n } : unknown
+  return isPast(final, validBeforeSeconds) ? { kind: 'failed', fee: noFee } : unknown
 }

@@ -1,6 +1,7 @@
 /** A protocol that money leaves by: what it pays, and what the chain says of it afterwards. */
 import type { EgressAnswer } from '#egress/egress.ts'
 import { failure } from '#errors.ts'
+import type { Fee } from '#money/fees.ts'
 import type { SpendProtocol } from '#rows/jobs/spends.ts'
 import type { LiveOffer } from './liveOffers.ts'
 
@@ -18,6 +19,8 @@ export interface Offered {
   readonly offer: LiveOffer
   /** The most the chain may take beside the amount, in the smallest unit of quotes. */
   readonly feeUnits: bigint
+  /** What the chain is stated to take, for prices: as much, or less. */
+  readonly statedFeeUnits: bigint
 }
 
 export interface Payable extends Offered {
@@ -50,10 +53,10 @@ export interface Sent extends Omit<Signed, 'headers'> {
 }
 
 export type Outcome =
-  /** `feeUnits`: what the chain took beside the amount, in the smallest unit of quotes. */
-  | { readonly kind: 'settled'; readonly txHash: `0x${string}`; readonly feeUnits: bigint }
+  /** `fee`: what the chain took of the payer beside the amount. */
+  | { readonly kind: 'settled'; readonly txHash: `0x${string}`; readonly fee: Fee }
   /** It is mined and moved nothing, or can be mined no more. */
-  | { readonly kind: 'failed'; readonly feeUnits: bigint }
+  | { readonly kind: 'failed'; readonly fee: Fee }
   | { readonly kind: 'unknown' }
 
 /** No credential was made, so nothing can be paid. What the library said stays in `cause`. */

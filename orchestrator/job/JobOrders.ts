@@ -8,7 +8,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { failure } from '#errors.ts'
 import { ApiError, type ErrorCode } from '#http/errors.ts'
 import type { Challenged, Managed } from '#http/request/access.ts'
-import { limitOf } from '#money/amounts.ts'
+import { limitOf, multiplied } from '#money/amounts.ts'
 import { PaymentRefusedError } from '#payments/methods/PaymentMethod.ts'
 import type { PayerProofs } from '#payments/PayerProofs.ts'
 import type { Payments, PresentedPayment, Wanted } from '#payments/Payments.ts'
@@ -275,11 +275,14 @@ export class JobOrders {
   ): Promise<void> {
     const { budget, quotes } = this.#options
     const priced = quotes.pricedCalls(planHash) ?? []
+    const feeShare = feeShareOf(terms)
     const calls = terms.nodes.flatMap(({ nodeId, amountUnits }): SoldCall[] => {
       const units = BigInt(amountUnits)
       const node = plan.nodes.find(({ id }) => id === nodeId)
+      if (!node || units === 0n) return []
       const offered = priced.find((each) => each.nodeId === nodeId)?.offered ?? null
-      return node && units > 0n ? [{ serviceId: node.serviceId, units, offered }] : []
+      const statedFeeUnits = offered?.statedFeeUnits ?? feeShare
+      return [{ serviceId: node.serviceId, units, statedFeeUnits, offered }]
     })
     const obstacle = await budget?.reserve(transaction, { ...job, calls })
     if (obstacle) throw new ApiError('wallet_unavailable', `Not sold now: the plan ${obstacle.message}.`)
@@ -290,6 +293,15 @@ export class JobOrders {
     if (jobId === null) throw new TypeError('a payment of jobs has made one')
     return jobId
   }
+}
+
+/** What the whole price has for fees, by paid call, rounded up. */
+function feeShareOf({ nodes, costMultiplier, totalAmountUnits }: JobTerms): bigint {
+  const paid = nodes.map(({ amountUnits }) => BigInt(amountUnits)).filter((units) => units > 0n)
+  const net = paid.reduce((sum, units) => sum + units, 0n)
+  const fees = BigInt(totalAmountUnits) - multiplied(net, costMultiplier)
+  const count = BigInt(paid.length)
+  return count === 0n ? 0n : (fees + count - 1n) / count
 }
 
 /** What the wallet would buy later is offered later. @throws ApiError wallet_unavailable */

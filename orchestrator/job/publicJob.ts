@@ -32,6 +32,11 @@ const attemptSchema = s.named('JobAttempt', {
   paid: s.optional(
     s.object({
       amount,
+      fee: s.optional(
+        s.text({
+          description: 'What the chain took, in the currency of the quote; absent while it is not known.',
+        }),
+      ),
       chainId: s.integer(),
       token: s.address,
       transactionHash: s.optional(s.hash),
@@ -222,6 +227,7 @@ function attemptOf(
     ...(paid && {
       paid: {
         amount: decimalText(paid.units, decimals),
+        ...(paid.fee && { fee: decimalText(paid.fee.units, decimals) }),
         chainId: paid.chainId,
         token: paid.currency,
         ...(paid.transactionHash !== null && { transactionHash: paid.transactionHash }),

@@ -136,10 +136,13 @@ export class Quotes {
 
 /** As if all that can be read could be paid, and without fees. */
 const offersOf = async (answer: EgressAnswer, nowMs: number) =>
-  (await liveOffers(answer, nowMs)).map((offer) => ({ offer, feeUnits: 0n }))
+  (await liveOffers(answer, nowMs)).map((offer) => ({ offer, feeUnits: 0n, statedFeeUnits: 0n }))
 
-const callOf = ({ planned: { node }, units, offered }: PricedNode): readonly BudgetedCall[] =>
-  offered ? [{ nodeId: node.id, serviceId: node.serviceId, units, offered }] : []
+function callOf({ planned: { node }, units, offered }: PricedNode): readonly BudgetedCall[] {
+  if (!offered) return []
+  const { id: nodeId, serviceId } = node
+  return [{ nodeId, serviceId, units, statedFeeUnits: offered.statedFeeUnits, offered }]
+}
 
 function hashOf(plan: Plan): string {
   try {
@@ -203,7 +206,8 @@ function quoteOf({ stages }: CheckedPlan, priced: readonly PricedNode[], facts: 
   const { hash, terms, quotedMs, untilMs } = facts
   const { currency, decimals, costMultiplier } = terms
   const net = priced.reduce((sum, { units }) => sum + units, 0n)
-  const total = multiplied(net, costMultiplier)
+  const fees = priced.reduce((sum, { offered }) => sum + (offered?.statedFeeUnits ?? 0n), 0n)
+  const total = multiplied(net, costMultiplier) + fees
   return {
     advisory: true,
     planHash: hash,

@@ -24,7 +24,11 @@ export const quoteSchema = s.named('Quote', {
   totalNetAmount: s.decimal,
   totalNetAmountUnits: units,
   costMultiplier: s.decimal,
-  totalAmount: s.decimal,
+  totalAmount: s.text({
+    description:
+      'The price: `totalNetAmount` times `costMultiplier`, and what chains are stated to take for each paid call as fees. What fees come to less is paid back.',
+    examples: ['0.05'],
+  }),
   totalAmountUnits: units,
   dynamic: s.boolean({ description: 'A price depends on the input, or was asked with an example.' }),
   stages: s.array(s.array(s.text()), { description: 'Nodes that may run together, stage after stage.' }),

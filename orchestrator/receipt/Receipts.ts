@@ -96,6 +96,8 @@ function nodeParts(
       paid
         ? {
             ...{ chainId: paid.chainId, token: paid.currency, amount: `${paid.amount}` },
+            ...(paid.fee &&
+              paid.fee.fee > 0n && { fee: { token: paid.fee.feeCurrency, amount: `${paid.fee.fee}` } }),
             ...(paid.transactionHash !== null && { transactionHash: paid.transactionHash }),
           }
         : [],

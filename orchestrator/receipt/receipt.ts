@@ -24,6 +24,7 @@ const paidCall = s.named('ReceiptPurchase', {
   chainId: s.count,
   token: s.address,
   amount: s.amount,
+  fee: s.optional(s.object({ token: s.address, amount: s.amount })),
   transactionHash: s.optional(s.hash),
 })
 

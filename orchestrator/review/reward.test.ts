@@ -9,7 +9,7 @@ const facts: RewardFacts = {
   charge: { chainId: 1, token: `0x${'22'.repeat(20)}`, decimals: 6 },
   isReversed: false,
   committedAmount: 1_050n,
-  paidUnits: 1_000n,
+  costs: { paidUnits: 1_000n, feeUnits: 0n },
   quoteDecimals: 6,
   calledNodes: ['a', 'b'],
   hasOutput: true,
@@ -27,8 +27,13 @@ describe('the reward of a review', () => {
 
   test('counts what calls cost in the token’s own unit, rounded up', () => {
     const charge = { chainId: 1, token: '0x', decimals: 2 }
-    const coarse = { ...facts, charge, committedAmount: 105n, paidUnits: 1_000_001n }
+    const coarse = { ...facts, charge, committedAmount: 105n, costs: { paidUnits: 1_000_001n, feeUnits: 0n } }
     expect(judge(coarse, { ...terms, share: '1' })).toEqual({ kind: 'eligible', amount: 4n })
+  })
+
+  test('counts fees among what calls cost', () => {
+    const costs = { paidUnits: 1_000n, feeUnits: 30n }
+    expect(judge({ ...facts, costs }, { ...terms, share: '1' })).toEqual({ kind: 'eligible', amount: 20n })
   })
 
   test.each<[Partial<RewardFacts>, RewardReason]>([

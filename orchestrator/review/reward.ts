@@ -86,9 +86,9 @@ function reasonAgainst(facts: RewardFacts, terms: RewardTerms | null): RewardRea
   return terms ? null : 'rewards_disabled'
 }
 
-/** Charged, less what is refunded and what the calls cost; in the token's unit. */
-function marginOf({ charge, committedAmount, paidUnits, quoteDecimals }: RewardFacts): bigint {
+/** Charged, less what is refunded and what the calls cost, fees included; in the token's unit. */
+function marginOf({ charge, committedAmount, costs, quoteDecimals }: RewardFacts): bigint {
   if (!charge) return 0n
-  const cost = rescaled(paidUnits, quoteDecimals, charge.decimals)
+  const cost = rescaled(costs.paidUnits + costs.feeUnits, quoteDecimals, charge.decimals)
   return committedAmount > cost ? committedAmount - cost : 0n
 }

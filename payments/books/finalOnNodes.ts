@@ -1,9 +1,9 @@
 /** Final transactions of a chain that is not indexed here, as its nodes tell them. */
 import type { Ask } from '#money/node.ts'
 import { finalBlockOf, type Log, lookFor } from '#money/settled.ts'
+import { transfersIn } from '#money/transfersIn.ts'
 import { lowercased } from '#primitives.ts'
 import type { FinalTransaction, Moved } from '#store/read/payments/settlements.ts'
-import { transfersIn } from '../chain/transfersIn.ts'
 
 /** Asked of all nodes at once. */
 const ASKED_MAX = 50

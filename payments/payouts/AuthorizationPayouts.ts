@@ -6,6 +6,7 @@ import type { PendingSettlementStore } from '@x402/core/facilitator'
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types'
 import { authorizationTypes } from '@x402/evm'
 import { hashTypedData, type PrivateKeyAccount } from 'viem'
+import { type Fee, noFee } from '#money/fees.ts'
 import type { Ask } from '#money/node.ts'
 import { type Found, lookFor } from '#money/settled.ts'
 import { lowercased } from '#primitives.ts'
@@ -13,7 +14,7 @@ import type { Payout, SignedTransaction } from '#rows/payments/payouts.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Facilitator } from '../methods/x402/Facilitator.ts'
 import { asHex, type Token, type TokenChain } from '../methods/x402/TokenChain.ts'
-import { type Fee, memoOf, PayoutRefusedError, type PayoutSender } from './PayoutSender.ts'
+import { memoOf, PayoutRefusedError, type PayoutSender } from './PayoutSender.ts'
 
 export interface AuthorizationPayoutsOptions {
   readonly chainId: number
@@ -35,8 +36,6 @@ export interface AuthorizationPayoutsOptions {
 const VALID_SECONDS = 300
 /** A facilitator that sends twice pays twice for one transfer. */
 const RESEND_MS = 30_000
-/** Facilitators pay the chain. */
-const free: Fee = { fee: 0n, feeCurrency: '0x' }
 
 export class AuthorizationPayouts implements PayoutSender {
   readonly resendMs = RESEND_MS
@@ -94,8 +93,9 @@ export class AuthorizationPayouts implements PayoutSender {
     return mined.kind === 'absent' ? { kind: 'unknown' } : mined
   }
 
+  /** Facilitators pay the chain. */
   feeIn(): Fee {
-    return free
+    return noFee
   }
 
   /** @throws PayoutRefusedError */

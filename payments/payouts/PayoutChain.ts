@@ -1,21 +1,15 @@
 /** The chain that payouts go to: transactions signed for it, sent to it and looked for on it. */
-import {
-  decodeFunctionResult,
-  encodeFunctionData,
-  isAddressEqual,
-  keccak256,
-  type PrivateKeyAccount,
-} from 'viem'
-import { Abis, Addresses, Transaction } from 'viem/tempo'
+import { decodeFunctionResult, encodeFunctionData, keccak256, type PrivateKeyAccount } from 'viem'
+import { Abis, Transaction } from 'viem/tempo'
 import { messageOf } from '#errors.ts'
 import { ATTO_PER_MILLIONTH } from '#money/amounts.ts'
+import { type Fee, feeOf } from '#money/fees.ts'
 import type { Ask } from '#money/node.ts'
 import { type Found, type Log, lookFor, type Sought } from '#money/settled.ts'
 import { isRecord, lowercased, shorten } from '#primitives.ts'
 import type { Payout, SignedTransaction } from '#rows/payments/payouts.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import { transfersIn } from '../chain/transfersIn.ts'
-import { type Fee, memoOf, PayoutRefusedError, type PayoutSender } from './PayoutSender.ts'
+import { memoOf, PayoutRefusedError, type PayoutSender } from './PayoutSender.ts'
 
 export interface PayoutChainOptions {
   readonly chainId: number
@@ -36,14 +30,6 @@ const EXPIRING_LANE = 2n ** 256n - 1n
 const RESEND_MS = 1_000
 /** A balance that was never there before costs more than nodes estimate. */
 const GAS = 1_500_000n
-
-/** What an account paid the chain's fee manager; nothing where the chain has none. */
-export function feeOf(account: `0x${string}`, logs: readonly Log[]): Fee {
-  const paid = transfersIn(logs).find(
-    ({ from, to }) => isAddressEqual(from, account) && isAddressEqual(to, Addresses.feeManager),
-  )
-  return paid ? { fee: paid.amount, feeCurrency: lowercased(paid.token) } : { fee: 0n, feeCurrency: '0x' }
-}
 
 export class PayoutChain implements PayoutSender {
   readonly resendMs = RESEND_MS

@@ -1,6 +1,7 @@
 /** A way to send what is owed on one chain. */
 import { keccak256, toHex } from 'viem'
 import { failure } from '#errors.ts'
+import type { Fee } from '#money/fees.ts'
 import type { Found, Log } from '#money/settled.ts'
 import type { Payout, SignedTransaction } from '#rows/payments/payouts.ts'
 
@@ -16,12 +17,6 @@ export interface PayoutSender {
   look(signed: SignedTransaction, payout: Payout): Promise<Found>
   /** What the chain took, by the logs of a transaction. */
   feeIn(logs: readonly Log[]): Fee
-}
-
-/** What the chain took for a transaction. */
-export interface Fee {
-  readonly fee: bigint
-  readonly feeCurrency: string
 }
 
 /** The payout cannot be sent now; its message says why. */

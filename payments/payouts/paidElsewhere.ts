@@ -5,8 +5,10 @@
  * has paid no other debt.
  */
 import { isAddressEqual } from 'viem'
+import { feeOf } from '#money/fees.ts'
 import type { Ask } from '#money/node.ts'
 import { lookFor } from '#money/settled.ts'
+import { type Transfer, transfersIn } from '#money/transfersIn.ts'
 import { lowercased } from '#primitives.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import {
@@ -15,8 +17,6 @@ import {
   isPayoutTransaction,
   type Payout,
 } from '#rows/payments/payouts.ts'
-import { type Transfer, transfersIn } from '../chain/transfersIn.ts'
-import { feeOf } from './PayoutChain.ts'
 
 /**
  * @param nodes of the payout's chain

@@ -1,6 +1,6 @@
 /** The ledger beside what the rows of payments, jobs, calls and payouts say it should have. */
 import { sql } from 'kysely'
-import { CHAIN, COSTS_OF_FEES } from '#money/accounts.ts'
+import { COSTS_OF_FEES, PAYEE } from '#money/accounts.ts'
 import { toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
 import { expectedEntries } from './expectedEntries.ts'
@@ -38,7 +38,7 @@ export async function compareEntries(app: AppDatabase, limit: number): Promise<r
     ledger AS (
       SELECT split_part(transaction_id, '/void', 1) AS transaction_id, account, chain_id, currency, sum(amount) AS amount
       FROM app.ledger_entries
-      WHERE NOT (account IN (${COSTS_OF_FEES}, ${CHAIN})
+      WHERE NOT (account IN (${COSTS_OF_FEES}, ${PAYEE})
         AND EXISTS (SELECT FROM app.payouts o WHERE o.id = transaction_id AND o.state = 'paid'))
       GROUP BY 1, 2, 3, 4 HAVING sum(amount) <> 0
     )

@@ -66,7 +66,7 @@ const rescaled = (amount: ReturnType<typeof sql>, from: string, to: string) => s
 /** What a job's calls cost, by job. */
 const costs = sql`(SELECT job_id, sum(paid_units) AS units FROM app.job_attempts WHERE paid_units IS NOT NULL GROUP BY job_id)`
 
-/** A job ends with what its calls cost, times its multiplier, at most with what was charged. */
+/** A job ends with its calls' cost, times its multiplier, and their fees, at most with what was charged. */
 const ofClosings: RowRule = {
   table: 'app.jobs',
   broken: sql`
@@ -76,13 +76,28 @@ const ofClosings: RowRule = {
       SELECT *, CASE WHEN charged_amount IS NULL THEN NULL
         ELSE least(${rescaled(sql`units`, 'decimals', 'token_decimals')}, charged_amount) END AS amount
       FROM (
-        SELECT j.*, p.proof, least(ceil(coalesce(c.units, 0) * j.cost_multiplier::numeric), j.charged_units) AS units
+        SELECT j.*, p.proof, least(ceil(coalesce(c.units, 0) * j.cost_multiplier::numeric) + j.fee_units, j.charged_units) AS units
         FROM app.jobs j LEFT JOIN ${costs} AS c ON c.job_id = j.id LEFT JOIN app.payments p ON p.id = j.payment_id
         WHERE j.ended_at IS NOT NULL
       ) AS counted
     ) AS closings
     WHERE units IS DISTINCT FROM committed_units OR (amount IS DISTINCT FROM committed_amount
       AND NOT (committed_amount IS NULL AND proof IS NOT DISTINCT FROM 'reversed'))`,
+}
+
+/** An end counts fees of calls as they are, or as they were stated where they were not known yet. */
+const ofFees: RowRule = {
+  table: 'app.jobs',
+  broken: sql`
+    SELECT id::text AS id, concat_ws(' ', 'fees', least(greatest(fee_units, coalesce(low, 0)), coalesce(high, 0))) AS expected,
+      concat_ws(' ', 'fees', fee_units) AS found
+    FROM app.jobs j LEFT JOIN (
+      SELECT a.job_id, sum(least(s.fee_units, s.stated_fee_units)) AS low, sum(greatest(s.fee_units, s.stated_fee_units)) AS high
+      FROM app.job_attempts a JOIN app.spends s
+        ON s.job_id = a.job_id::text AND s.node_id = a.node_id AND s.state IN ('sending', 'settled')
+      WHERE a.paid_units IS NOT NULL GROUP BY a.job_id
+    ) AS f ON f.job_id = j.id
+    WHERE ended_at IS NOT NULL AND (fee_units < coalesce(low, 0) OR fee_units > coalesce(high, 0))`,
 }
 
 /** What is owed as refunds, by payment: what a job did not cost, and what was paid for nothing. */
@@ -130,7 +145,7 @@ const ofRewards: RowRule = {
           ELSE concat_ws(' ', 'to', ${hex('j.payer')}, ${moneyOf(
             'j.chain_id',
             'j.token',
-            sql`least(o.amount, j.committed_amount - ${rescaled(sql`coalesce(c.units, 0)`, 'j.decimals', 'j.token_decimals')})`,
+            sql`least(o.amount, j.committed_amount - ${rescaled(sql`(coalesce(c.units, 0) + j.fee_units)`, 'j.decimals', 'j.token_decimals')})`,
           )}) END AS expected,
         concat_ws(' ', 'to', ${hex('o.recipient')}, ${moneyOf('o.chain_id', 'o.currency', sql`o.amount`)}) AS found
       FROM app.payouts o LEFT JOIN app.jobs j ON j.id::text = o.reference
@@ -194,7 +209,7 @@ const ofChannels: RowRule = {
 }
 
 const rules: readonly RowRule[] = [
-  ...[ofPayments, ofCharges, ofOrphans, ofClosings, ofRefunds],
+  ...[ofPayments, ofCharges, ofOrphans, ofClosings, ofFees, ofRefunds],
   ...[ofRewards, ofPaid, ofCalls, ofSpends, ofChannels],
 ]
 

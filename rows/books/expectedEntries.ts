@@ -59,6 +59,10 @@ const ofCalls = sql`
     paid_chain_id AS chain_id, paid_token AS currency, paid_amount AS amount
   FROM app.job_attempts WHERE paid_reference IS NOT NULL`
 
+const ofFees = sql`
+  SELECT 'fee:' || id AS transaction_id, 'wallet' AS source, 'costs:fees' AS target, chain_id, fee_currency AS currency, fee AS amount
+  FROM app.spends WHERE fee > 0`
+
 const ofPayouts = sql`
   SELECT 'reward:' || reference AS transaction_id, 'revenue:jobs' AS source, 'rewards' AS target, chain_id, currency, amount
   FROM app.payouts WHERE kind = 'reward'
@@ -73,7 +77,7 @@ const ofPayouts = sql`
 /** Rows of `transaction_id, account, chain_id, currency, amount`. */
 export const expectedEntries = sql`
   SELECT m.transaction_id, e.account, m.chain_id, m.currency, sum(e.amount) AS amount
-  FROM (${ofPayments} UNION ALL ${ofJobs} UNION ALL ${ofReversedJobs} UNION ALL ${ofCalls} UNION ALL ${ofPayouts}) AS m,
+  FROM (${ofPayments} UNION ALL ${ofJobs} UNION ALL ${ofReversedJobs} UNION ALL ${ofCalls} UNION ALL ${ofFees} UNION ALL ${ofPayouts}) AS m,
   LATERAL (VALUES (m.source, -m.amount), (m.target, m.amount)) AS e (account, amount)
   GROUP BY m.transaction_id, e.account, m.chain_id, m.currency
   HAVING sum(e.amount) <> 0`

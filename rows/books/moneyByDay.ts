@@ -1,5 +1,6 @@
 /** Income and cost of a day, by service and payer. */
 import { sql } from 'kysely'
+import { PAYEE } from '#money/accounts.ts'
 import { toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
 
@@ -7,9 +8,10 @@ import type { AppDatabase } from '../database.ts'
  * - `payment`: of a payer, for a scope;
  * - `reversed`: what the chain took back of them;
  * - `refund`, `reward`: to a payer;
- * - `cost`: of a payer's jobs, to a service.
+ * - `cost`: of a payer's jobs, to a service;
+ * - `fee`: of chains, for a call of a service, a refund or a reward.
  */
-export type MoneyKind = 'payment' | 'reversed' | 'refund' | 'reward' | 'cost'
+export type MoneyKind = 'payment' | 'reversed' | 'refund' | 'reward' | 'cost' | 'fee'
 
 export interface MoneyLine {
   readonly kind: MoneyKind
@@ -68,6 +70,14 @@ export async function readMoneyOf(app: AppDatabase, day: string): Promise<readon
       SELECT 'cost', n.service_id, j.payer, a.paid_chain_id, a.paid_token, -a.paid_amount
       FROM app.job_attempts a JOIN app.job_nodes n USING (job_id, node_id) JOIN app.jobs j ON j.id = a.job_id
       WHERE a.paid_reference IS NOT NULL AND ${within('a.ended_at')}
+      UNION ALL
+      SELECT 'fee', s.service_id, j.payer, s.chain_id, s.fee_currency, -s.fee
+      FROM app.spends s JOIN app.jobs j ON j.id = s.job_id::uuid WHERE s.fee > 0 AND ${within('s.ended_at')}
+      UNION ALL
+      SELECT 'fee', coalesce(p.scope, 'jobs'), o.recipient, l.chain_id, l.currency, l.amount
+      FROM app.payouts o JOIN app.ledger_entries l ON l.transaction_id = o.id AND l.account = ${PAYEE}
+        LEFT JOIN app.payments p ON p.id = o.reference
+      WHERE o.state = 'paid' AND ${within('o.paid_at')}
     ) AS moved
     GROUP BY kind, service, payer, chain_id, currency ORDER BY kind, service, payer, chain_id, currency`.execute(
     app,

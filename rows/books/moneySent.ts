@@ -1,6 +1,6 @@
 /** Money that left, by the rows of what it was sent for. */
 import { type RawBuilder, sql } from 'kysely'
-import { CHAIN } from '#money/accounts.ts'
+import { COSTS_OF_FEES } from '#money/accounts.ts'
 import { toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
 
@@ -14,7 +14,7 @@ export interface Sent {
   readonly to: string
   /** In the currency's smallest unit. */
   readonly amount: bigint
-  /** What the ledger says that the chain took for it, by currency; null where the ledger has no fees. */
+  /** What the ledger says that the chain took for it, by currency; null where it is not known. */
   readonly fees: ReadonlyMap<string, bigint> | null
   /** The block that paid it; null where the row names none. */
   readonly blockNumber: number | null
@@ -33,11 +33,11 @@ interface SentRow {
   readonly valid_before: Date | null
 }
 
-/** Fees of the payout `o`, as SentRow has them. */
-const bookedFees = sql`
+/** Fees that a transaction of the ledger has, as SentRow has them. */
+const bookedFees = (transactionId: RawBuilder<unknown>) => sql`
   (SELECT coalesce(jsonb_agg(jsonb_build_object('currency', '0x' || encode(f.currency, 'hex'), 'amount', f.amount::text)), '[]')
    FROM (SELECT currency, sum(amount) AS amount FROM app.ledger_entries
-     WHERE transaction_id = o.id AND account = ${CHAIN} GROUP BY currency) AS f)`
+     WHERE transaction_id = ${transactionId} AND account = ${COSTS_OF_FEES} GROUP BY currency) AS f)`
 
 /** What was sent on a chain, in the order of the ids. @param after empty for the first */
 export const listSent = (
@@ -50,10 +50,11 @@ export const listSent = (
     app,
     sql`
       SELECT * FROM (
-        SELECT id, tx_hash, currency, recipient, amount, NULL::jsonb AS fees, NULL::bigint AS block_number, valid_before FROM app.spends
-        WHERE state = 'settled' AND chain_id = ${chainId}
+        SELECT id, tx_hash, currency, recipient, amount,
+          CASE WHEN fee IS NOT NULL THEN ${bookedFees(sql`'fee:' || app.spends.id`)} END AS fees, NULL::bigint AS block_number, valid_before
+        FROM app.spends WHERE state = 'settled' AND chain_id = ${chainId}
         UNION ALL
-        SELECT o.id, t.tx_hash, o.currency, o.recipient, o.amount, ${bookedFees}, o.block_number, t.valid_before
+        SELECT o.id, t.tx_hash, o.currency, o.recipient, o.amount, ${bookedFees(sql`o.id`)}, o.block_number, t.valid_before
         FROM app.payouts o JOIN app.payout_transactions t ON t.payout_id = o.id AND t.attempt = o.attempt
         WHERE o.state = 'paid' AND o.chain_id = ${chainId}
       ) AS sent WHERE id > ${after} ORDER BY id LIMIT ${limit}`,

@@ -6,11 +6,13 @@ import { sql } from 'kysely'
 import {
   COST_OF_CALLS,
   COST_OF_UNDELIVERED,
+  COSTS_OF_FEES,
   ESCROW_OF_JOBS,
   REFUNDS,
   REVENUE_OF_JOBS,
   WALLET,
 } from '#money/accounts.ts'
+import type { Fee } from '#money/fees.ts'
 import { toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
 import { addEntries, type Entry } from '../payments/ledger.ts'
@@ -62,10 +64,29 @@ export async function addCost(
   ])
 }
 
+/** What the chain took of the wallet for a spend, in the transaction that ends it. */
+export const addFee = (
+  transaction: AppDatabase,
+  spendId: string,
+  chainId: number,
+  { fee, feeCurrency: currency }: Fee,
+): Promise<void> =>
+  addEntries(transaction, `fee:${spendId}`, [
+    { account: WALLET, chainId, currency, amount: -fee },
+    { account: COSTS_OF_FEES, chainId, currency, amount: fee },
+  ])
+
+/** What calls cost, in the smallest unit of the quote's currency. */
+export interface CallCosts {
+  /** What their sellers got. */
+  readonly paidUnits: bigint
+  /** What chains took: as it was stated while it is not known. */
+  readonly feeUnits: bigint
+}
+
 /** What a job ends with. */
 export interface Closing {
-  /** What its calls cost, in the smallest unit of the quote's currency. */
-  readonly paidUnits: bigint
+  readonly costs: CallCosts
   readonly committedUnits: bigint
   /** In the token's smallest unit; 0 where nothing was charged. */
   readonly committedAmount: bigint
@@ -82,14 +103,21 @@ export interface ChargedJob {
   readonly charge: JobCharge | null
 }
 
-/** What the calls of a job cost so far, by its attempts. */
-export async function readPaidUnits(transaction: AppDatabase, jobId: string): Promise<bigint> {
+/** What the paid calls of a job cost so far, by its attempts. */
+export async function readCosts(transaction: AppDatabase, jobId: string): Promise<CallCosts> {
   const row = await transaction
     .selectFrom('app.job_attempts')
-    .select(sql<string>`coalesce(sum(paid_units), 0)`.as('units'))
+    .select([
+      sql<string>`coalesce(sum(paid_units), 0)`.as('paid'),
+      sql<string>`coalesce(sum((SELECT coalesce(fee_units, stated_fee_units) FROM app.spends s
+        WHERE s.job_id = ${jobId} AND s.node_id = app.job_attempts.node_id AND s.state <> 'void')), 0)`.as(
+        'fees',
+      ),
+    ])
     .where('job_id', '=', jobId)
+    .where('paid_units', 'is not', null)
     .executeTakeFirstOrThrow()
-  return BigInt(row.units)
+  return { paidUnits: BigInt(row.paid), feeUnits: BigInt(row.fees) }
 }
 
 /** Moves what a charge held, in the transaction that ends its job. */

@@ -11,13 +11,14 @@ import { queuePayout } from '../payments/debts.ts'
 import {
   addClosing,
   addCost,
+  type CallCosts,
   type ChargedJob,
   type Closing,
   chargeColumns,
   chargedJobOf,
   isReversed,
   type PaidCall,
-  readPaidUnits,
+  readCosts,
 } from './books.ts'
 import { addEvents, type NewJobEvent } from './events.ts'
 import { readOutputs } from './reads.ts'
@@ -94,7 +95,7 @@ export interface JobStep {
     | { readonly kind: 'park'; readonly inMs: number }
     | {
         readonly kind: 'end'
-        readonly close: (job: ChargedJob, paidUnits: bigint) => Closing
+        readonly close: (job: ChargedJob, costs: CallCosts) => Closing
         readonly nowMs: number
       }
 }
@@ -295,7 +296,7 @@ async function close(
   job: ChargedJob,
   { close: closingOf, nowMs }: Extract<JobStep['next'], { kind: 'end' }>,
 ): Promise<void> {
-  const closing = closingOf(job, await readPaidUnits(transaction, jobId))
+  const closing = closingOf(job, await readCosts(transaction, jobId))
   const { payer } = job
   // What the chain took back has no entries any more, and is not refunded.
   const charge = job.charge && (await isReversed(transaction, job.charge.paymentId)) ? null : job.charge
@@ -303,6 +304,7 @@ async function close(
     .updateTable('app.jobs')
     .set({
       committed_units: closing.committedUnits,
+      fee_units: closing.costs.feeUnits,
       committed_amount: charge === null ? null : closing.committedAmount,
     })
     .where('id', '=', jobId)

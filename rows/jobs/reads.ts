@@ -4,6 +4,7 @@ import { toHex } from '#store/sql.ts'
 import { anyOf } from '../arrays.ts'
 import { type AppDatabase, fromNow } from '../database.ts'
 import type { PaidCall } from './books.ts'
+import type { SpentFee } from './spends.ts'
 import { type JobState, jobStateOf, type NodeState, nodeStateOf } from './states.ts'
 
 export interface ReadJob {
@@ -96,6 +97,8 @@ export async function readNodes(app: AppDatabase, jobId: string): Promise<readon
 }
 
 export interface ReadPaidCall extends PaidCall {
+  /** What the chain took; null while it is not known. */
+  readonly fee: SpentFee | null
   /** Null until the chain has it, and where no node tells which transaction it was. */
   readonly transactionHash: string | null
 }
@@ -124,7 +127,7 @@ export async function readAttempts(app: AppDatabase, jobId: string): Promise<rea
         .on('s.state', '=', 'settled'),
     )
     .selectAll('a')
-    .select(['s.tx_hash', 's.reference', 's.protocol'])
+    .select(['s.tx_hash', 's.reference', 's.protocol', 's.fee', 's.fee_currency', 's.fee_units'])
     .where('a.job_id', '=', jobId)
     .orderBy('a.started_at')
     .orderBy('a.node_id')
@@ -151,6 +154,9 @@ interface PaidRow {
   readonly tx_hash: Buffer | null
   readonly reference: Buffer | null
   readonly protocol: string | null
+  readonly fee: string | null
+  readonly fee_currency: Buffer | null
+  readonly fee_units: string | null
 }
 
 function paidOf(row: PaidRow): ReadPaidCall | null {
@@ -158,7 +164,7 @@ function paidOf(row: PaidRow): ReadPaidCall | null {
   const { paid_reference: reference } = row
   if (chainId === null || !token || amount === null || units === null || reference === null) return null
   const call = { chainId, currency: toHex(token), amount: BigInt(amount), units: BigInt(units), reference }
-  return { ...call, transactionHash: hashOf(row) }
+  return { ...call, fee: feeOf(row), transactionHash: hashOf(row) }
 }
 
 /** An authorization whose transaction no node names is settled by its nonce. */
@@ -166,6 +172,11 @@ function hashOf({ protocol, tx_hash: hash, reference }: PaidRow): string | null 
   if (!hash || (protocol === 'x402' && reference && hash.equals(reference))) return null
   return toHex(hash)
 }
+
+const feeOf = ({ fee, fee_currency: currency, fee_units: units }: PaidRow): SpentFee | null =>
+  fee === null
+    ? null
+    : { fee: BigInt(fee), feeCurrency: currency ? toHex(currency) : '0x', units: BigInt(units ?? 0) }
 
 /** JSON texts by node. */
 export async function readOutputs(

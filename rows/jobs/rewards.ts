@@ -5,7 +5,7 @@ import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, fromNow } from '../database.ts'
 import { queuePayout } from '../payments/debts.ts'
 import { addEntries } from '../payments/ledger.ts'
-import { isReversed, readPaidUnits } from './books.ts'
+import { type CallCosts, isReversed, readCosts } from './books.ts'
 import { type JobState, jobStateOf } from './states.ts'
 
 /** A token and how many of its units make one. */
@@ -26,8 +26,7 @@ export interface RewardFacts {
   readonly isReversed: boolean
   /** What was charged and is not refunded, in the token's unit. */
   readonly committedAmount: bigint
-  /** What its calls cost, in the unit of quotes; null decimals are the token's. */
-  readonly paidUnits: bigint
+  readonly costs: CallCosts
   readonly quoteDecimals: number
   /** Nodes that were called for this job. */
   readonly calledNodes: readonly string[]
@@ -52,6 +51,7 @@ export async function readRewardFacts(app: AppDatabase, jobId: string): Promise<
       'token',
       'token_decimals',
       'committed_amount',
+      'fee_units',
       'decimals',
       'retry_of',
       'payment_id',
@@ -84,7 +84,7 @@ export async function readRewardFacts(app: AppDatabase, jobId: string): Promise<
       chainId === null || !token || decimals === null ? null : { chainId, token: toHex(token), decimals },
     isReversed: job.payment_id !== null && (await isReversed(app, job.payment_id)),
     committedAmount: BigInt(job.committed_amount ?? 0),
-    paidUnits: await readPaidUnits(app, jobId),
+    costs: { ...(await readCosts(app, jobId)), feeUnits: BigInt(job.fee_units) },
     quoteDecimals: job.decimals,
     calledNodes: nodes.filter(({ attempt }) => attempt > 0).map(({ node_id }) => node_id),
     hasOutput: nodes.some(({ state, is_carried }) => state === 'succeeded' && !is_carried),

@@ -3,9 +3,11 @@
  * changes its state by comparison: whoever comes second, in whatever process, changes nothing.
  */
 import { sql } from 'kysely'
+import { type Fee, noFee } from '#money/fees.ts'
 import { PostgresError } from '#store/postgres.ts'
 import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, databaseNow, fromNow, removeOlder } from '../database.ts'
+import { addFee } from './books.ts'
 import { giveBack } from './reservations.ts'
 import { lockJobOf, takeBackCost } from './voided.ts'
 import { moveBudget } from './walletDays.ts'
@@ -29,6 +31,14 @@ export interface SpendTerms {
   readonly payer: `0x${string}`
   /** What limits count: in the smallest unit of quotes, the highest fee included. */
   readonly units: bigint
+  /** What the chain is stated to take, in the smallest unit of quotes: it counts until the fee is known. */
+  readonly statedFeeUnits: bigint
+}
+
+/** What the chain took for a spend. */
+export interface SpentFee extends Fee {
+  /** In the smallest unit of quotes. */
+  readonly units: bigint
 }
 
 /** What is known of a spend once its credential is made. */
@@ -44,7 +54,7 @@ export interface Sealed {
   readonly fromBlock: number
 }
 
-export interface Spend extends SpendTerms, Omit<Sealed, 'credential' | 'reference'> {
+export interface Spend extends Omit<SpendTerms, 'statedFeeUnits'>, Omit<Sealed, 'credential' | 'reference'> {
   readonly id: string
   readonly state: SpendState
   /** UTC, as 2026-11-26. */
@@ -114,42 +124,47 @@ export async function beginTry(app: AppDatabase, id: string): Promise<void> {
     .execute()
 }
 
-/** The chain has it. @param units what it was, fee included */
+/** The chain has it. @param units what it was, without the fee */
 export async function settleSpend(
   app: AppDatabase,
   id: string,
-  { txHash, units }: { readonly txHash: `0x${string}`; readonly units: bigint },
+  given: { readonly txHash: `0x${string}`; readonly units: bigint; readonly fee: SpentFee },
 ): Promise<boolean> {
-  return end(app, id, { state: 'settled', txHash, units })
+  return end(app, id, { state: 'settled', ...given })
 }
 
-/** It surely was not paid. @param units what it cost all the same: the fee of what was reverted */
+const nothing: SpentFee = { ...noFee, units: 0n }
+
+/** It surely was not paid. @param fee what it cost all the same: that of what was reverted */
 export async function voidSpend(
   app: AppDatabase,
   id: string,
-  { from, units = 0n }: { readonly from: 'reserved' | 'sending'; readonly units?: bigint },
+  { from, fee = nothing }: { readonly from: 'reserved' | 'sending'; readonly fee?: SpentFee },
 ): Promise<boolean> {
-  return end(app, id, { state: 'void', units }, from)
+  return end(app, id, { state: 'void', units: 0n, fee }, from)
 }
 
 interface End {
   readonly state: 'settled' | 'void'
   readonly txHash?: `0x${string}`
   readonly units: bigint
+  readonly fee: SpentFee
 }
 
-/** Totals of the day, the job's reservation and the cost of a void payment follow within the transaction. */
+/** Totals of the day, the books, the job's reservation and the cost of a void payment follow at once. */
 async function end(
   app: AppDatabase,
   id: string,
-  { state, txHash, units }: End,
+  { state, txHash, fee, ...paid }: End,
   from: 'reserved' | 'sending' = 'sending',
 ): Promise<boolean> {
+  const units = paid.units + fee.units
   return app.transaction().execute(async (transaction) => {
     const job = state === 'void' && from === 'sending' ? await lockJobOf(transaction, id) : null
     const before = await transaction
       .selectFrom('app.spends')
-      .select(['job_id', 'node_id', 'attempt', 'units', 'day', 'service_id', 'recipient', 'job_payer'])
+      .select(['job_id', 'node_id', 'attempt', 'chain_id', 'units', 'stated_fee_units'])
+      .select(['day', 'service_id', 'recipient', 'job_payer'])
       .where('id', '=', id)
       .where('state', '=', from)
       .forUpdate()
@@ -159,18 +174,25 @@ async function end(
       .updateTable('app.spends')
       .set({
         ...{ state, units, ended_at: databaseNow },
+        ...{
+          fee: fee.fee,
+          fee_currency: fee.fee > 0n ? toBytes(fee.feeCurrency) : null,
+          fee_units: fee.units,
+        },
         ...(txHash && { tx_hash: toBytes(txHash) }),
         ...(state === 'void' && { credential: null }),
       })
       .where('id', '=', id)
       .execute()
+    if (fee.fee > 0n) await addFee(transaction, id, before.chain_id, fee)
     const { day, job_id: jobId, node_id: nodeId, attempt, service_id: serviceId, job_payer: payer } = before
     const recipient = toHex(before.recipient)
     const unspent = BigInt(before.units) - units
     if (unspent > 0n) await giveBack(transaction, { jobId, serviceId, recipient }, unspent)
     const place = { day, serviceId, payee: recipient, payer: payer && toHex(payer) }
     await moveBudget(transaction, place, -unspent)
-    if (job) await takeBackCost(transaction, job, { id, jobId, nodeId, attempt })
+    const statedFeeUnits = BigInt(before.stated_fee_units)
+    if (job) await takeBackCost(transaction, job, { id, jobId, nodeId, attempt, statedFeeUnits })
     return true
   })
 }

@@ -7,13 +7,15 @@ import { REFUNDS, REVENUE_OF_JOBS } from '#money/accounts.ts'
 import type { AppDatabase } from '../database.ts'
 import { queuePayout, withdrawPayout } from '../payments/debts.ts'
 import { addEntries } from '../payments/ledger.ts'
-import { chargeColumns, chargedJobOf, costIdOf, isReversed, readPaidUnits } from './books.ts'
+import { chargeColumns, chargedJobOf, costIdOf, isReversed, readCosts } from './books.ts'
 import { closingOf } from './closing.ts'
 
 /** A spend that is void: what is owed again for it goes by its id. */
 export interface VoidSpend extends CallId {
   readonly id: string
   readonly jobId: string
+  /** Its part of the fees that an end before has counted. */
+  readonly statedFeeUnits: bigint
 }
 
 interface CallId {
@@ -28,7 +30,7 @@ interface CallId {
 export async function lockJobOf(transaction: AppDatabase, spendId: string) {
   const job = await transaction
     .selectFrom('app.jobs')
-    .select(['id', 'ended_at', 'committed_amount', ...chargeColumns])
+    .select(['id', 'ended_at', 'committed_amount', 'fee_units', ...chargeColumns])
     .select(sql<number>`(extract(epoch FROM clock_timestamp()) * 1000)::float8`.as('now_ms'))
     .where('id', '=', (query) =>
       query.selectFrom('app.spends').select(sql<string>`job_id::uuid`.as('id')).where('id', '=', spendId),
@@ -71,18 +73,30 @@ export async function takeBackCost(
     INSERT INTO app.ledger_entries (transaction_id, account, chain_id, currency, amount)
     SELECT transaction_id || '/void', account, chain_id, currency, -amount
     FROM app.ledger_entries WHERE transaction_id = ${costId}`.execute(transaction)
-  if (job.ended_at) await closeAgain(transaction, job, spend.id)
+  if (job.ended_at) await closeAgain(transaction, job, spend)
 }
 
-/** What the job keeps is less than it was: the difference is owed beside what was refunded. */
-async function closeAgain(transaction: AppDatabase, row: LockedJob, spendId: string): Promise<void> {
+/**
+ * What the job keeps is less than it was: the difference is owed beside what was refunded. Fees count
+ * as its end has counted them, without the one that was stated for the spend.
+ */
+async function closeAgain(
+  transaction: AppDatabase,
+  row: LockedJob,
+  { id: spendId, statedFeeUnits }: VoidSpend,
+): Promise<void> {
   const job = chargedJobOf(row)
   // Null too where the chain took the payment back before the end.
   const charge = row.committed_amount === null ? null : job.charge
-  const { committedUnits, committedAmount } = closingOf(job, await readPaidUnits(transaction, row.id))
+  const { paidUnits } = await readCosts(transaction, row.id)
+  const feeUnits = BigInt(row.fee_units) - statedFeeUnits
+  const { committedUnits, committedAmount } = closingOf(job, { paidUnits, feeUnits })
   await transaction
     .updateTable('app.jobs')
-    .set({ committed_units: committedUnits, ...(charge && { committed_amount: committedAmount }) })
+    .set({
+      ...{ fee_units: feeUnits, committed_units: committedUnits },
+      ...(charge && { committed_amount: committedAmount }),
+    })
     .where('id', '=', row.id)
     .execute()
   const amount = BigInt(row.committed_amount ?? 0) - committedAmount

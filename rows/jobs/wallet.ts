@@ -165,6 +165,7 @@ async function insertSpend(
     .values({
       ...{ id, attempt, protocol, amount, units, day },
       ...{ job_id: jobId, node_id: nodeId, service_id: serviceId, chain_id: chainId },
+      stated_fee_units: terms.statedFeeUnits,
       currency: toBytes(terms.currency),
       recipient: toBytes(terms.recipient),
       payer: toBytes(terms.payer),

@@ -4,7 +4,8 @@
  * before it is sent, and the next one is stored only for a row that was put back.
  */
 import { sql } from 'kysely'
-import { CHAIN, COSTS_OF_FEES, owedAccounts, payerAccount } from '#money/accounts.ts'
+import { COSTS_OF_FEES, owedAccounts, PAYEE, payerAccount } from '#money/accounts.ts'
+import type { Fee } from '#money/fees.ts'
 import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
 import { addEntries } from './ledger.ts'
@@ -196,13 +197,9 @@ export async function requeuePayout(
 }
 
 /** What a final block says of a payout. */
-export interface PaidBy {
+export interface PaidBy extends Fee {
   readonly txHash: string
   readonly blockNumber: number
-  /** What the chain took for it, in the smallest unit of `feeCurrency`. */
-  readonly fee: bigint
-  /** Lowercase address. */
-  readonly feeCurrency: string
 }
 
 /**
@@ -280,8 +277,8 @@ async function finish(
     { account: payerAccount(to), chainId, currency, amount },
     ...(fee > 0n
       ? [
-          { account: COSTS_OF_FEES, chainId, currency: feeCurrency, amount: -fee },
-          { account: CHAIN, chainId, currency: feeCurrency, amount: fee },
+          { account: PAYEE, chainId, currency: feeCurrency, amount: -fee },
+          { account: COSTS_OF_FEES, chainId, currency: feeCurrency, amount: fee },
         ]
       : []),
   ])

@@ -22,6 +22,7 @@ export const jobTables = {
     charged_amount: maybe('numeric'),
     committed_units: maybe('numeric'),
     committed_amount: maybe('numeric'),
+    fee_units: filled('numeric'),
     error_code: maybe('text'),
     error_message: maybe('text'),
     output_bytes: filled('bigint'),

@@ -461,11 +461,13 @@ CREATE TABLE app.jobs (
   started_at timestamp with time zone,
   ended_at timestamp with time zone,
   results_removed_at timestamp with time zone,
+  fee_units numeric(78,0) DEFAULT 0 NOT NULL,
   CONSTRAINT jobs_charged_amount_check CHECK ((charged_amount > (0)::numeric)),
   CONSTRAINT jobs_charged_units_check CHECK ((charged_units >= (0)::numeric)),
   CONSTRAINT jobs_check CHECK ((committed_amount <= charged_amount)),
   CONSTRAINT jobs_check1 CHECK (((due_at IS NULL) = (ended_at IS NOT NULL))),
   CONSTRAINT jobs_check2 CHECK ((num_nulls(payment_id, payment_method, chain_id, token, token_decimals, charged_amount) = ANY (ARRAY[0, 6]))),
+  CONSTRAINT jobs_fee_units_check CHECK ((fee_units >= (0)::numeric)),
   CONSTRAINT jobs_payer_idempotency_key_key UNIQUE (payer, idempotency_key),
   CONSTRAINT jobs_payment_method_check CHECK ((payment_method = ANY (ARRAY['charge'::text, 'session'::text]))),
   CONSTRAINT jobs_pkey PRIMARY KEY (id),
@@ -487,6 +489,7 @@ COMMENT ON COLUMN app.jobs.committed_units IS 'what the calls cost, with the mar
 COMMENT ON COLUMN app.jobs.committed_amount IS 'the same in the token; what was charged above it is refunded';
 COMMENT ON COLUMN app.jobs.fence IS 'grows with each process that takes the job; others of before write no more';
 COMMENT ON COLUMN app.jobs.due_at IS 'when a process may take it: the end of a hold, or of a pause; null once it has ended';
+COMMENT ON COLUMN app.jobs.fee_units IS 'fees of its calls, as its end counted them: in the smallest unit of its currency';
 
 CREATE TABLE app.leases (
   name text NOT NULL,
@@ -510,7 +513,7 @@ CREATE TABLE app.ledger_entries (
   CONSTRAINT ledger_entries_pkey PRIMARY KEY (transaction_id, account, chain_id, currency)
 );
 COMMENT ON TABLE app.ledger_entries IS 'money of the service, in double entry';
-COMMENT ON COLUMN app.ledger_entries.account IS 'outside: payer:<address>, channel:<id>, chain; inside: revenue:<scope>, escrow:jobs, refunds, rewards, wallet, cost:jobs, cost:undelivered, costs:fees, costs:reversed';
+COMMENT ON COLUMN app.ledger_entries.account IS 'outside: payer:<address>, channel:<id>; inside: revenue:<scope>, escrow:jobs, refunds, rewards, wallet, payee, cost:jobs, cost:undelivered, costs:fees, costs:reversed';
 COMMENT ON COLUMN app.ledger_entries.amount IS 'in the smallest unit of the currency; what an account receives is positive';
 
 CREATE TABLE app.memberships (
@@ -846,13 +849,22 @@ CREATE TABLE app.spends (
   sent_at timestamp with time zone,
   ended_at timestamp with time zone,
   job_payer bytea,
+  stated_fee_units numeric(78,0) DEFAULT 0 NOT NULL,
+  fee_units numeric(78,0),
+  fee numeric(78,0),
+  fee_currency bytea,
   CONSTRAINT spends_amount_check CHECK ((amount > (0)::numeric)),
   CONSTRAINT spends_check CHECK (((state = ANY (ARRAY['reserved'::text, 'void'::text])) OR ((reference IS NOT NULL) AND (valid_before IS NOT NULL)))),
   CONSTRAINT spends_check1 CHECK (((state <> 'reserved'::text) OR (reference IS NULL))),
+  CONSTRAINT spends_check2 CHECK (((fee IS NULL) = (fee_units IS NULL))),
+  CONSTRAINT spends_check3 CHECK ((((fee > (0)::numeric) IS NOT TRUE) OR (fee_currency IS NOT NULL))),
+  CONSTRAINT spends_fee_check CHECK ((fee >= (0)::numeric)),
+  CONSTRAINT spends_fee_units_check CHECK ((fee_units >= (0)::numeric)),
   CONSTRAINT spends_pkey PRIMARY KEY (id),
   CONSTRAINT spends_protocol_check CHECK ((protocol = ANY (ARRAY['mpp'::text, 'x402'::text]))),
   CONSTRAINT spends_protocol_reference_key UNIQUE (protocol, reference),
   CONSTRAINT spends_state_check CHECK ((state = ANY (ARRAY['reserved'::text, 'sending'::text, 'settled'::text, 'void'::text]))),
+  CONSTRAINT spends_stated_fee_units_check CHECK ((stated_fee_units >= (0)::numeric)),
   CONSTRAINT spends_units_check CHECK ((units >= (0)::numeric))
 );
 CREATE UNIQUE INDEX spends_node ON app.spends USING btree (job_id, node_id) WHERE (state <> 'void'::text);
@@ -871,6 +883,9 @@ COMMENT ON COLUMN app.spends.valid_before IS 'it cannot be mined from then on';
 COMMENT ON COLUMN app.spends.from_block IS 'it is in no block before';
 COMMENT ON COLUMN app.spends.tries IS 'times it was sent to the seller';
 COMMENT ON COLUMN app.spends.job_payer IS 'address that paid for the job, whose share of the day it counts against; null if it counts against none';
+COMMENT ON COLUMN app.spends.stated_fee_units IS 'what the chain was stated to take, which counts while its fee is not known; in the smallest unit of the currency of quotes';
+COMMENT ON COLUMN app.spends.fee_units IS 'its fee in the smallest unit of the currency of quotes';
+COMMENT ON COLUMN app.spends.fee IS 'what the chain took, in the smallest unit of fee_currency; null while it is not known';
 
 CREATE TABLE app.sponsored_days (
   chain_id bigint NOT NULL,

@@ -18,6 +18,7 @@ import { ample } from '../wallet/support/wallet.ts'
 import { openCatalog, type TestCatalog } from './support/catalog.ts'
 import { countedOn } from './support/counted.ts'
 import { endless } from './support/demo.ts'
+import { lies, usdc } from './support/lyingOffers.ts'
 import {
   type Answer,
   asks,
@@ -229,61 +230,6 @@ describe('a quote', () => {
   })
 })
 
-const usdc = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
-const soon = () => new Date(Date.now() + 60_000).toISOString()
-
-/** Answers that are no price of 10,000 units. */
-const lies: Readonly<Record<string, Answer>> = {
-  'a negative amount': asks(challenge({ amount: '-1' })),
-  'a fraction': asks(challenge({ amount: '0.5' })),
-  'an exponent': asks(challenge({ amount: '1e2' })),
-  'a hexadecimal amount': asks(challenge({ amount: '0x10' })),
-  'an amount with a leading zero': asks(challenge({ amount: '010' })),
-  'an amount that is a number': asks(challenge({ amount: 10_000 })),
-  'an amount of 79 digits': asks(challenge({ amount: '9'.repeat(79) })),
-  'no amount': asks(challenge({ amount: null })),
-  'an amount of other digits': asks(challenge({ amount: '١٠' })),
-  'another token': asks(challenge({ currency: `0x${'2'.repeat(40)}` })),
-  'the token on another chain': asks(challenge({ methodDetails: { chainId: 42_431 } })),
-  'no chain': asks(challenge({ methodDetails: {} })),
-  'nobody as the recipient': asks(challenge({ recipient: `0x${'0'.repeat(40)}` })),
-  'a recipient that is none': asks(challenge({ recipient: 'me' })),
-  'another recipient': asks(challenge({ recipient: `0x${'cd'.repeat(20)}` })),
-  'a challenge that is over': asks(challenge({}, { expires: '2020-01-01T00:00:00Z' })),
-  'a time that is none': asks(
-    challenge({}, { expires: soon() }).replace(/expires="[^"]*"/, 'expires="soon"'),
-  ),
-  'another method': asks(challenge({}, { method: 'stripe' })),
-  'another intent': asks(challenge({}, { intent: 'subscription' })),
-  'a session of free units': asks(challenge({ amount: '0' }, { intent: 'session' })),
-  'a request that is no base64': asks(challenge().replace(/request="[^"]*"/, 'request="%%%"')),
-  'a request that is a list': asks(challenge().replace(/request="[^"]*"/, 'request="W10"')),
-  'a doubled parameter': asks(`${challenge()}, id="x"`),
-  'a text without its end': asks(challenge().slice(0, -5)),
-  'no challenge': (_, response) => void response.writeHead(402).end(),
-  'another scheme': asks('Basic realm="x"'),
-  'a page': (_, response) => void response.writeHead(402, { 'content-type': 'text/html' }).end('<b>pay</b>'),
-  'x402 of no version': (_, response) =>
-    void response.writeHead(402, { 'payment-required': x402({}, { x402Version: 3 }) }).end(),
-  'x402 that is no JSON': (_, response) => void response.writeHead(402, { 'payment-required': '%' }).end(),
-  'x402 up to an amount': (_, response) =>
-    void response.writeHead(402, { 'payment-required': x402({ scheme: 'upto' }) }).end(),
-  'x402 on an unknown network': (_, response) =>
-    void response.writeHead(402, { 'payment-required': x402({ network: 'solana' }) }).end(),
-  'x402 to nobody': (_, response) =>
-    void response.writeHead(402, { 'payment-required': x402({ payTo: undefined }) }).end(),
-  'a success without a price': (_, response) => void response.writeHead(200).end('{}'),
-  'an elsewhere': (_, response) => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
-  'a failure': (_, response) => void response.writeHead(500).end(),
-  'a megabyte': (_, response) =>
-    void response.writeHead(402, { 'www-authenticate': challenge() }).end('x'.repeat(1_000_000)),
-  'headers without end': (_, response) =>
-    void response.writeHead(402, { 'www-authenticate': challenge(), filler: 'x'.repeat(60_000) }).end(),
-  'a cut': (_, response) => void response.destroy(),
-  'an encoding that is none': (_, response) =>
-    void response.writeHead(402, { 'www-authenticate': challenge(), 'content-encoding': 'zstd' }).end('x'),
-}
-
 describe('the lies of sellers', () => {
   it.each(Object.entries(lies))('%s is no price', async (_name, answer) => {
     seller.on('/strict/buy', answer)
@@ -298,8 +244,8 @@ describe('the lies of sellers', () => {
   })
 })
 
-const walletOf = (balance: bigint | null, options: Partial<BudgetOptions> = {}) =>
-  budgetOf(balance, { app: catalog.app, clock, ...options })
+const walletOf = (balance: bigint | null, options: Partial<BudgetOptions> = {}, gasPrice = 0n) =>
+  budgetOf(balance, { app: catalog.app, clock, ...options }, gasPrice)
 const RICH = 10n ** 12n
 
 describe('where a wallet buys', () => {
@@ -336,6 +282,34 @@ describe('where a wallet buys', () => {
     })
     const found = await quote([node()], quotes('1', endless, walletOf(RICH)))
     expect(found.totalNetAmountUnits).toBe('30000')
+  })
+
+  it('the price has what the chain is stated to take for each call that is paid, once', async () => {
+    seller.on('/shop/buy', asks(challenge({ amount: '10001' })))
+    seller.on('/shop/free', (_, response) => void response.writeHead(200).end())
+    const nodes = [
+      ...[node(), node({ id: 'b' }), node({ id: 'c', method: 'GET', path: '/free' })],
+      node({ id: 'd', path: '/buy/kind' }),
+    ]
+    seller.on(
+      '/shop/buy/kind',
+      asks(challenge({ amount: '1', methodDetails: { chainId: 4217, feePayer: true } })),
+    )
+    const wallet = walletOf(RICH, {}, 21_000_000_000n)
+    expect(await quote(nodes, quotes('1.05', endless, wallet))).toMatchObject({
+      ...{ totalNetAmountUnits: '20003', totalAmountUnits: `${21_004 + 2 * 8_820}` },
+    })
+  })
+
+  it('a job that may not spend its prices with the stated fees has no price', async () => {
+    seller.on('/shop/buy', asks(challenge()))
+    const nodes = [node(), node({ id: 'b', input: { other: true } })]
+    // Two prices, two stated fees, and the bound of one of them.
+    const needed = 20_000n + 8_820n + 50_000n
+    const wallet = (jobUnits: bigint) => walletOf(RICH, { limits: { ...ample, jobUnits } }, 21_000_000_000n)
+    expect((await quote(nodes, quotes('1', endless, wallet(needed)))).totalAmountUnits).toBe('37640')
+    const refused = await refusal(quote(nodes, quotes('1', endless, wallet(needed - 1n))))
+    expect(refused.code).toBe('quote_unavailable')
   })
 
   it('a paused wallet gives no price, also for a plan that had one, and none is needed for what is free', async () => {

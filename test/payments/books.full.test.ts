@@ -250,7 +250,7 @@ describe('an answer that was never collected', () => {
     expect(await check()).toMatchObject({ isRight: true, rows: [], missent: [], unchecked: [] })
     const payout = (await findPayout(app, 'refund', id))?.id
     await sql`UPDATE app.ledger_entries SET amount = amount + sign(amount)
-      WHERE transaction_id = ${payout} AND account IN ('costs:fees', 'chain')`.execute(app)
+      WHERE transaction_id = ${payout} AND account IN ('costs:fees', 'payee')`.execute(app)
     expect(await check()).toMatchObject({
       ...{ isRight: false, differences: [], unbalanced: [] },
       missent: [{ id: payout }],

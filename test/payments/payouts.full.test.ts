@@ -101,7 +101,7 @@ describe('a debt', () => {
     const entries = await readBalances(app)
     expect(entries).toContainEqual({ account: `payer:${to}`, chainId, currency: PATH_USD, amount: AMOUNT })
     // The chain took a fee, from the same account.
-    const fees = entries.filter(({ account: name }) => name === 'chain' || name === 'costs:fees')
+    const fees = entries.filter(({ account: name }) => name === 'payee' || name === 'costs:fees')
     expect(fees.map(({ amount }) => amount > 0n)).toEqual([true, false])
     expect(entries.reduce((sum, { amount }) => sum + amount, 0n)).toBe(0n)
   })

@@ -21,7 +21,7 @@ await adoptHistory(app, 0)
 let nodes = 0
 const spend = (more: Partial<SpendTerms> = {}): SpendTerms => ({
   ...{ jobId: randomUUID(), nodeId: `node-${++nodes}`, attempt: 1, serviceId: 'service', protocol: 'mpp' },
-  ...{ chainId: 1337, currency: `0x${'20'.repeat(20)}`, amount: 10n, units: 10n },
+  ...{ chainId: 1337, currency: `0x${'20'.repeat(20)}`, amount: 10n, units: 10n, statedFeeUnits: 0n },
   ...{ recipient: `0x${'ab'.repeat(20)}`, payer: `0x${'cd'.repeat(20)}` },
   ...more,
 })
@@ -159,7 +159,8 @@ test('a spend counts within what its job has reserved, and what it did not cost 
   // Five are left of the payee, and five of whoever is paid.
   expect((await buy(10n)).kind).toBe('reserved')
   expect([await buy(1n), await counted()]).toEqual([{ kind: 'limited', limit: 'day' }, before + 25n])
-  if (first.kind === 'reserved') await voidSpend(app, first.id, { from: 'reserved', units: 4n })
+  const fee = { fee: 4n, feeCurrency: `0x${'20'.repeat(20)}`, units: 4n } as const
+  if (first.kind === 'reserved') await voidSpend(app, first.id, { from: 'reserved', fee })
   expect(await counted()).toBe(before + 25n)
   expect((await buy(11n)).kind).toBe('reserved')
   expect((await buy(1n)).kind).toBe('limited')

@@ -3,7 +3,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DevRpc } from '#local/devchain/devRpc.ts'
 import { type DemoSellers, startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
+import { address } from '#primitives.ts'
 import { readSpendsOf } from '#rows/jobs/spends.ts'
+import { readWallet } from '#rows/jobs/wallet.ts'
+import { readDay } from '#rows/jobs/walletDays.ts'
+import { readBalances } from '#rows/payments/ledger.ts'
 import { accountOf, balanceOf, PATH_USD } from '../payments/support/shop.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { startTestDevChain } from '../support/devchain.ts'
@@ -37,6 +41,36 @@ test('a paid call is answered, and costs its price', async () => {
   // A job that died before it had the answer asks again.
   expect(await spender.buy(purchase, signal)).toEqual(bought)
   expect(await balanceOf(chain.rpcUrl, PATH_USD, account.address)).toBe(before - 1_000n)
+})
+
+test('the fee of a call is what the chain took, in the books and in the limits', async () => {
+  const { spender, account } = wallet
+  const purchase = purchaseOf(`${demo.origin}/demo-moody/echo`, { body: '{"message":"fee"}' })
+  // The library pays the fee in whichever token it likes.
+  const tokens = [0, 1, 2, 3].map((number) => address(`${PATH_USD.slice(0, -1)}${number}`))
+  const balances = () => Promise.all(tokens.map((token) => balanceOf(chain.rpcUrl, token, account.address)))
+  const booked = async () => {
+    const entries = await readBalances(app)
+    return tokens.map(
+      (token) =>
+        entries.find(({ account: name, currency }) => name === 'wallet' && currency === token)?.amount ?? 0n,
+    )
+  }
+  const spentToday = async () => {
+    const { day } = await readWallet(app)
+    return (await readDay(app, day)).find(({ kind }) => kind === 'all')?.units ?? 0n
+  }
+  const [before, books, spent] = [await balances(), await booked(), await spentToday()]
+  await spender.buy(purchase, signal)
+  const lost = (await balances()).map((balance, place) => (before[place] ?? 0n) - balance)
+  const [spend] = await readSpendsOf(app, purchase.jobId)
+  const fees = (await booked()).map((balance, place) => (books[place] ?? 0n) - balance)
+  // What the seller got is booked with its job.
+  expect(fees.map((fee, place) => (tokens[place] === spend?.currency ? fee + 1_000n : fee))).toEqual(lost)
+  const taken = lost.reduce((sum, each) => sum + each, -1_000n)
+  expect(taken).toBeGreaterThan(0n)
+  expect(spend?.units).toBe(1_000n + taken)
+  expect(await spentToday()).toBe(spent + 1_000n + taken)
 })
 
 test('36 calls at once are 36 payments', async () => {

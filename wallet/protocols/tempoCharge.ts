@@ -9,10 +9,12 @@ import type { LocalAccount } from 'viem/accounts'
 import { tempo as tempoChain } from 'viem/chains'
 import { Abis, Transaction } from 'viem/tempo'
 import { millionthsOf } from '#money/amounts.ts'
+import { feeOf, noFee } from '#money/fees.ts'
 import { type Ask, hashIn, numberIn, quantityIn } from '#money/node.ts'
+import { logsIn } from '#money/settled.ts'
 import { address, isRecord } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import { challengesOf, isLive } from '../liveOffers.ts'
+import { challengesOf, isLive, type LiveOffer } from '../liveOffers.ts'
 import { askAny, outcomeOn, type PayChain, transportOf } from '../payChain.ts'
 import {
   type Outcome,
@@ -23,6 +25,7 @@ import {
   SigningError,
   unsigned,
 } from '../paying.ts'
+import { FEE_UNITS_MAX, StatedFees } from '../statedFees.ts'
 
 export interface TempoChargeOptions {
   readonly account: LocalAccount
@@ -31,8 +34,6 @@ export interface TempoChargeOptions {
   readonly clock: Clock
 }
 
-/** The most that the chain may take for a transfer: five cents, ten times what it takes. */
-const FEE_UNITS_MAX = 50_000n
 /** Seconds that a transfer may be mined in; the library takes 25. */
 const VALID_SECONDS_MAX = 60
 /** A challenge that ends sooner is not worth an answer's way. */
@@ -45,26 +46,34 @@ export class TempoCharge implements Paying {
   readonly protocol = 'mpp'
   readonly feeUnitsMax = FEE_UNITS_MAX
   readonly #options: TempoChargeOptions
+  readonly #fees: StatedFees
 
   constructor(options: TempoChargeOptions) {
     this.#options = options
+    this.#fees = new StatedFees(options.clock)
   }
 
   async payable(answer: Parameters<Paying['payable']>[0]): Promise<readonly Payable[]> {
-    const { account, chains, clock } = this.#options
+    const { account, clock } = this.#options
     const found = await challengesOf(answer)
-    return found.flatMap((one): Payable[] => {
-      const chain = chains.find(({ chainId }) => one.offer.network === `eip155:${chainId}`)
+    const payable = found.map(async (one): Promise<Payable[]> => {
+      const chain = this.#chainOf(one.offer)
       if (!chain || !isCharge(one) || !isLive(one.offer, clock.now() + LEFT_MS_MIN)) return []
       return [
         {
           offer: { ...one.offer, chainId: chain.chainId },
           payer: address(account.address),
-          feeUnits: isSponsored(one) ? 0n : FEE_UNITS_MAX,
+          feeUnits: one.offer.isSponsored ? 0n : FEE_UNITS_MAX,
+          statedFeeUnits: one.offer.isSponsored ? 0n : await this.#fees.of(chain),
           sign: () => this.#sign(answer, one, chain).catch(unsigned),
         },
       ]
     })
+    return (await Promise.all(payable)).flat()
+  }
+
+  #chainOf({ network }: LiveOffer): PayChain | undefined {
+    return this.#options.chains.find(({ chainId }) => network === `eip155:${chainId}`)
   }
 
   async outcome(sent: Sent): Promise<Outcome> {
@@ -102,7 +111,7 @@ export class TempoCharge implements Paying {
     const credential = await payment.createCredential()
     const transaction = transactionIn(credential)
     const memo = assertOffered(transaction, one, chainId, this.#options.clock.now())
-    const txHash = isSponsored(one) ? null : keccak256(await Transaction.serialize(transaction))
+    const txHash = one.offer.isSponsored ? null : keccak256(await Transaction.serialize(transaction))
     return {
       headers: paymentHeaders(payment.setCredential({}, credential).headers),
       reference: txHash ?? memo,
@@ -119,9 +128,6 @@ function isCharge({ offer, challenge: { request } }: Challenged): boolean {
   const isPlain = splits === undefined && memo === undefined && details['machineTokenEnabled'] !== true
   return offer.method === 'tempo' && offer.intent === 'charge' && offer.amount > 0n && isPulled && isPlain
 }
-
-const isSponsored = ({ challenge: { request } }: Challenged): boolean =>
-  isRecord(request['methodDetails']) && request['methodDetails']['feePayer'] === true
 
 const isSame = (one: { readonly id: string }, { challenge }: Challenged): boolean => one.id === challenge.id
 
@@ -164,12 +170,11 @@ function assertOffered(
 async function findReceipt(ask: Ask, txHash: Hex, { payer }: Sent) {
   const receipt = await ask('eth_getTransactionReceipt', [txHash])
   if (!isRecord(receipt)) return null
-  const { status, gasUsed, effectiveGasPrice, feePayer } = receipt
-  const isOurs = typeof feePayer !== 'string' || feePayer.toLowerCase() === payer
-  const feeUnits = isOurs ? millionthsOf(quantityIn(gasUsed) * quantityIn(effectiveGasPrice)) : 0n
+  const { status, logs } = receipt
+  const fee = feeOf(payer, logsIn(logs))
   return quantityIn(status) === 1n
-    ? ({ kind: 'settled', txHash, feeUnits } as const)
-    : ({ kind: 'failed', feeUnits, blockNumber: numberIn(receipt['blockNumber']) } as const)
+    ? ({ kind: 'settled', txHash, fee } as const)
+    : ({ kind: 'failed', fee, blockNumber: numberIn(receipt['blockNumber']) } as const)
 }
 
 /** The hash is decided by the account that pays for the transaction; the memo is bound to the challenge. */
@@ -184,7 +189,7 @@ async function findTransfer(ask: Ask, { currency, recipient, payer, reference, f
   if (!Array.isArray(logs)) throw new TypeError('not a list of logs')
   const [log] = logs
   if (!isRecord(log)) return null
-  return { kind: 'settled', txHash: hashIn(log['transactionHash']), feeUnits: 0n } as const
+  return { kind: 'settled', txHash: hashIn(log['transactionHash']), fee: noFee } as const
 }
 
 /** Names that a credential goes by; a seller does not choose any other. */

@@ -8,6 +8,7 @@ import type { PaymentRequirements } from '@x402/core/types'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { encodeEventTopics, encodeFunctionData, pad, parseAbi } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
+import { noFee } from '#money/fees.ts'
 import { type Ask, hashIn, numberIn } from '#money/node.ts'
 import { address, isRecord } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
@@ -60,7 +61,7 @@ export class X402Exact implements Paying {
           offer: { ...one.offer, chainId: chain.chainId },
           payer: address(account.address),
           // The chain is paid by the facilitator.
-          feeUnits: 0n,
+          ...{ feeUnits: 0n, statedFeeUnits: 0n },
           sign: () => this.#sign(answer, one, chain).catch(unsigned),
         },
       ]
@@ -136,7 +137,7 @@ async function findAuthorization(ask: Ask, { currency, payer, reference, fromBlo
   const [log]: unknown[] = Array.isArray(logs) ? logs : []
   // The nonce names it where no node finds the log.
   const txHash = isRecord(log) ? hashIn(log['transactionHash']) : reference
-  return { kind: 'settled', txHash, feeUnits: 0n } as const
+  return { kind: 'settled', txHash, fee: noFee } as const
 }
 
 const lowercased = (headers: Readonly<Record<string, string>>): Record<string, string> =>

@@ -176,20 +176,25 @@ export class Budget implements WalletBudget {
     })
   }
 
-  /** A job may not spend its prices, and the bound of a fee beside them. */
+  /** A job may not spend its prices with the stated fees, and the bound of a fee beside them. */
   #isTooDear(calls: readonly SoldCall[]): boolean {
-    const fee = calls.reduce((most, call) => larger(most, this.#feeOf(call)), 0n)
-    return sumOf(calls) + fee > this.#options.limits.jobUnits
+    const rise = calls.reduce((most, call) => larger(most, this.#riseOf(call)), 0n)
+    return pricesOf(calls) + rise > this.#options.limits.jobUnits
   }
 
-  /** Calls with the highest fees, as far as a job may spend. */
+  /** Calls with their stated fees, and with the highest as far as a job may spend. */
   #worstOf<Call extends SoldCall>(calls: readonly Call[]): readonly Worst<Call>[] {
-    let left = this.#options.limits.jobUnits - sumOf(calls)
+    let left = this.#options.limits.jobUnits - pricesOf(calls)
     return calls.map((call) => {
-      const kept = smaller(this.#feeOf(call), left)
+      const kept = smaller(this.#riseOf(call), left)
       left -= kept
-      return { call, units: call.units + kept }
+      return { call, units: call.units + call.statedFeeUnits + kept }
     })
+  }
+
+  /** What a fee may be above the stated one. */
+  #riseOf(call: SoldCall): bigint {
+    return larger(this.#feeOf(call) - call.statedFeeUnits, 0n)
   }
 
   #feeOf({ offered }: SoldCall): bigint {
@@ -230,11 +235,19 @@ const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 const sumOf = (of: readonly { readonly units: bigint }[]): bigint =>
   of.reduce((sum, { units }) => sum + units, 0n)
 
-/** The prices, and the highest fee: the others are bounds, of which a tenth is paid. */
+/** Prices, fees included. */
+const pricesOf = (calls: readonly SoldCall[]): bigint =>
+  calls.reduce((sum, { units, statedFeeUnits }) => sum + units + statedFeeUnits, 0n)
+
+/** The prices and stated fees, and the highest bound of a fee, which one payment at a time has to have. */
 function neededOf(calls: readonly BudgetedCall[], decimals: number, terms: QuoteTerms): bigint {
-  const fee = calls.reduce((most, { offered }) => larger(most, offered.feeUnits), 0n)
+  const stated = calls.reduce((sum, { statedFeeUnits }) => sum + statedFeeUnits, 0n)
+  const rise = calls.reduce(
+    (most, { offered }) => larger(most, offered.feeUnits - offered.statedFeeUnits),
+    0n,
+  )
   const amount = calls.reduce((sum, { offered }) => sum + offered.offer.amount, 0n)
-  return amount + rescaled(fee, terms.decimals, decimals)
+  return amount + rescaled(stated + rise, terms.decimals, decimals)
 }
 
 /** The sums that calls count in. */

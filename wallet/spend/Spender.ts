@@ -122,12 +122,13 @@ export class Spender implements Buyer {
   ): Promise<Purchased | 'again'> {
     const { app, limits, mayPay, clock, log, failpoint, sealer } = this.#options
     const { jobId, nodeId, attempt, serviceId } = purchase
-    const { offer, payer, feeUnits } = payable
+    const { offer, payer, feeUnits, statedFeeUnits } = payable
     if (!mayPay(offer.chainId)) return refusedReservation({ kind: 'frozen' })
     const spending = {
       ...{ jobId, nodeId, attempt, serviceId, payer },
       ...{ protocol: offer.protocol, chainId: offer.chainId, amount: offer.amount },
       ...{ currency: address(offer.token), recipient: address(offer.recipient), units: units + feeUnits },
+      statedFeeUnits,
     }
     const reserved = await reserveSpend(app, spending, limits, clock.now())
     if (reserved.kind === 'taken') return 'again'

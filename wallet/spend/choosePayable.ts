@@ -45,7 +45,7 @@ export function choosePayable<One extends Offered>(
     nearest = Math.max(nearest, 2)
     const units = rescaled(amount, decimals, terms.decimals)
     if (unitsMax !== null && units > unitsMax) continue
-    if (best === null || units + one.feeUnits < best.units + best.payable.feeUnits)
+    if (best === null || units + one.statedFeeUnits < best.units + best.payable.statedFeeUnits)
       best = { payable: one, units }
   }
   return best ?? reasons[nearest] ?? 'offer_unpayable'

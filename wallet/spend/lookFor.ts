@@ -3,7 +3,7 @@ import type { AppDatabase } from '#rows/database.ts'
 import { type Spend, settleSpend, voidSpend } from '#rows/jobs/spends.ts'
 import type { QuoteTerms } from '../currencies.ts'
 import type { Paying } from '../paying.ts'
-import { unitsOf } from './purchased.ts'
+import { feeIn, unitsOf } from './purchased.ts'
 
 export interface LookingFor {
   readonly app: AppDatabase
@@ -25,10 +25,11 @@ export async function lookFor({ app, paying, terms }: LookingFor, spend: Spend):
   const protocol = paying.find((one) => one.protocol === spend.protocol)
   const outcome = await protocol?.outcome({ ...spend, reference })
   if (outcome?.kind === 'settled') {
-    await settleSpend(app, id, { txHash: outcome.txHash, units: unitsOf(spend, terms) + outcome.feeUnits })
+    const fee = feeIn(outcome.fee, spend.chainId, terms)
+    await settleSpend(app, id, { txHash: outcome.txHash, units: unitsOf(spend, terms), fee })
     return { kind: 'settled', txHash: outcome.txHash }
   }
   if (outcome?.kind !== 'failed') return { kind: 'unknown', reference: txHash ?? reference }
-  await voidSpend(app, id, { from: 'sending', units: outcome.feeUnits })
+  await voidSpend(app, id, { from: 'sending', fee: feeIn(outcome.fee, spend.chainId, terms) })
   return { kind: 'failed' }
 }

@@ -1,6 +1,7 @@
 /** What a purchase came to, in the port's words. */
 import { rescaled } from '#money/amounts.ts'
-import type { Spend } from '#rows/jobs/spends.ts'
+import { FEE_DECIMALS, type Fee } from '#money/fees.ts'
+import type { Spend, SpentFee } from '#rows/jobs/spends.ts'
 import type { Reservation } from '#rows/jobs/wallet.ts'
 import type { Paid, Purchased, RefusalCode } from '../buyer.ts'
 import { type QuoteTerms, tokenKey } from '../currencies.ts'
@@ -51,6 +52,16 @@ export function unitsOf({ chainId, currency, amount, units }: Spend, terms: Quot
   // A token that is at par no more counts as it was reserved.
   return decimals === undefined ? units : rescaled(amount, decimals, terms.decimals)
 }
+
+/** With what it counts in the smallest unit of quotes. */
+export const feeIn = (paid: Fee, chainId: number, terms: QuoteTerms): SpentFee => ({
+  ...paid,
+  units: rescaled(
+    paid.fee,
+    terms.atPar.get(tokenKey(`eip155:${chainId}`, paid.feeCurrency)) ?? FEE_DECIMALS,
+    terms.decimals,
+  ),
+})
 
 export const paidOf = (spend: Spend, reference: string, terms: QuoteTerms): Paid => ({
   chainId: spend.chainId,

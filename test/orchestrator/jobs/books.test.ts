@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { BooksWatch } from '#payments/books/BooksWatch.ts'
 import { compareEntries } from '#rows/books/compareEntries.ts'
 import { compareRows } from '#rows/books/compareRows.ts'
+import { readAttempts, readJob } from '#rows/jobs/reads.ts'
 import { reversePayment } from '#rows/jobs/reversals.ts'
 import { addCapture } from '#rows/payments/captures.ts'
 import { queueRefund } from '#rows/payments/liabilities.ts'
@@ -15,13 +16,21 @@ import { systemRuntime } from '#runtime/runtime.ts'
 import { toBytes } from '#store/sql.ts'
 import { silentLogger } from '#telemetry.ts'
 import { openAppStore } from '../../support/appStore.ts'
-import { buy, claim, payOut, randomHex, reviewJob, settle } from './support/boughtJobs.ts'
+import { openChannel, spendForCalls } from './support/bookedRows.ts'
+import { buy, claim, payOut, randomHex, reviewJob, settle, spendFor } from './support/boughtJobs.ts'
 import { openEngine } from './support/engine.ts'
 import { payer } from './support/jobOrder.ts'
 import { paidFor, type Sale, sold, token } from './support/scriptedSellers.ts'
 
 const { app } = await openAppStore()
 const echo: Sale = { answer: (purchase) => sold(purchase, { id: purchase.nodeId }) }
+/** As `echo`, with a payment on the chain that cost a fee. */
+const charged: Sale = {
+  answer: async (purchase) => {
+    await spendFor(app, purchase, { units: purchase.unitsMax, fee: 7n })
+    return sold(purchase, { id: purchase.nodeId })
+  },
+}
 const unsold: Sale = {
   answer: () => ({ kind: 'refused', code: 'offer_unpayable', message: 'It is not for sale.' }),
 }
@@ -54,29 +63,13 @@ async function owed() {
 }
 
 const channelId = randomHex(32)
-async function openChannel() {
-  await sql`
-    INSERT INTO app.channels SELECT (jsonb_populate_record(NULL::app.channels, ${JSON.stringify({
-      ...{ id: bytes(channelId), chain_id: 1337, token: bytes(token), payer: bytes(payer), deposit: 500 },
-      ...Object.fromEntries(
-        ['escrow', 'payee', 'operator', 'salt', 'named_signer', 'signer', 'opening_hash'].map((name) => [
-          name,
-          bytes(randomHex(20)),
-        ]),
-      ),
-      ...{ accepted: 300, spent: 300, settled: 300, units: 1, close_requested_at: 0, is_closed: false },
-      ...Object.fromEntries(
-        ['opened_at', 'used_at', 'looked_at'].map((name) => [name, new Date().toISOString()]),
-      ),
-    })}::jsonb)).*`.execute(app)
-}
-const bytes = (hex: string) => `\\x${hex.slice(2)}`
 
 /** Every kind of movement, and what the chain took back of each. */
 async function moveMoney() {
   await buy(app)
   await reviewed()
   await ended(lost)
+  await ended(charged)
   await payOut(app, 'reward', (await reviewed()).jobId)
   await ended(unsold)
   await payOut(app, 'refund', (await ended(unsold)).payment.id)
@@ -94,12 +87,10 @@ async function moveMoney() {
     if (isSent) await payOut(app, 'refund', payment.id)
     await reversePayment(app, payment)
   }
-  await openChannel()
+  await openChannel(app, channelId)
   const ofChannel = {
-    scope: 'data:read',
-    method: 'tempo/session',
-    identity: `${channelId}:300`,
-    amount: 300n,
+    ...{ scope: 'data:read', method: 'tempo/session' },
+    ...{ identity: `${channelId}:300`, amount: 300n },
   }
   await settle(app, await claim(app, { ...ofChannel, txHash: null }))
   await app
@@ -108,15 +99,6 @@ async function moveMoney() {
       addCapture(transaction, { id: channelId, chainId: 1337, settled: 300n, payer, token }, 300n),
     )
 }
-
-/** What the wallet paid for the calls, which scripted sellers only say they got. */
-const spendForCalls = () =>
-  sql`
-  INSERT INTO app.spends (id, job_id, node_id, attempt, service_id, state, protocol, chain_id, currency, amount, recipient, payer,
-    units, day, reference, tx_hash, valid_before, ended_at)
-  SELECT 'spd_' || row_number() OVER (), job_id::text, node_id, attempt, 'shop', 'settled', 'mpp', paid_chain_id, paid_token, paid_amount,
-    '\\x01', '\\x02', paid_units, '2026-11-28', decode(substr(paid_reference, 3), 'hex'), decode(substr(paid_reference, 3), 'hex'), now(), now()
-  FROM app.job_attempts WHERE paid_reference IS NOT NULL`.execute(app)
 
 const compare = () => compareEntries(app, 1_000)
 const differing = async () => new Set((await compare()).map(({ transactionId }) => transactionId))
@@ -127,16 +109,34 @@ const transactionIds = async () => {
 
 test('entries follow from their rows, of every kind', async () => {
   await moveMoney()
-  await spendForCalls()
+  await spendForCalls(app)
   expect(await compare()).toEqual([])
   expect(await compareRows(app, 1_000)).toEqual([])
-  const kindOf = (id: string) => id.replace(/(?:pay|out)_\w+|0x\w+(?::\d+)?|[\da-f-]{36}/g, '…')
+  const kindOf = (id: string) => id.replace(/(?:pay|out|spd)_\w+|0x\w+(?::\d+)?|[\da-f-]{36}/g, '…')
   expect([...new Set((await transactionIds()).map(kindOf))].toSorted()).toEqual(
     [
-      ...['cost:1337:…', 'job:…/closed', 'job:…/held', 'job:…/reversed', 'reward:…'],
+      ...['cost:1337:…', 'fee:…', 'job:…/closed', 'job:…/held', 'job:…/reversed', 'reward:…'],
       ...['…', '…/owed', '…/reversed'],
     ].toSorted(),
   )
+})
+
+test('a job costs the fees of its calls, and they are told', async () => {
+  const { jobId } = await buy(app)
+  const cheap: Sale = {
+    answer: async (purchase) => {
+      await spendFor(app, purchase, { units: 900n, fee: 7n })
+      return sold(purchase, {}, 900n)
+    },
+  }
+  await openEngine(app, { '/a': cheap }).ended(jobId)
+  // Twice 900, a twentieth of it, and two fees.
+  expect(await readJob(app, jobId)).toMatchObject({ committedUnits: 1_904n })
+  expect(await readAttempts(app, jobId)).toMatchObject(
+    ['a', 'b'].map((nodeId) => ({ nodeId, paid: { units: 900n, fee: { fee: 7n, units: 7n } } })),
+  )
+  expect(await compare()).toEqual([])
+  expect(await compareRows(app, 10)).toEqual([])
 })
 
 /** One row of a table that a text names. */
@@ -221,6 +221,9 @@ const changes: Readonly<Record<string, readonly string[]>> = {
     `UPDATE app.ledger_entries SET account = 'cost:undelivered' WHERE ${one('app.ledger_entries', `account = 'cost:jobs'`)}`,
   ],
   'a spend: amount': [set('app.spends', 'amount = amount + 1', 'true')],
+  'a spend: fee': [set('app.spends', 'fee = fee + 1', 'fee > 0')],
+  'a spend: fee in units': [set('app.spends', 'fee_units = fee_units + 1', 'fee > 0')],
+  'a job: fees': [set('app.jobs', 'fee_units = fee_units + 1', closed)],
   'a spend: currency': [set('app.spends', `currency = ${other}`, 'true')],
   'a spend: chain': [set('app.spends', 'chain_id = 1', 'true')],
   'a spend: state': [set('app.spends', `state = 'void'`, 'true')],
@@ -236,7 +239,7 @@ const changes: Readonly<Record<string, readonly string[]>> = {
   'a refund that waits, gone': [drop('app.payouts', refund('queued'))],
   'a refund that was sent: amount': [set('app.payouts', 'amount = amount + 1', refund('paid'))],
   'a refund that was sent: amount, and its entries': [
-    `UPDATE app.ledger_entries SET ${more} WHERE account NOT IN ('costs:fees', 'chain')
+    `UPDATE app.ledger_entries SET ${more} WHERE account NOT IN ('costs:fees', 'payee')
       AND transaction_id = (${firstId('app.payouts', refund('paid'))})`,
     set('app.payouts', 'amount = amount + 1', refund('paid')),
   ],
@@ -298,7 +301,10 @@ describe('one unit is found', () => {
         .selectFrom('app.ledger_entries')
         .select(['account', 'amount'])
         .where('transaction_id', '=', id)
-        .where('account', 'not in', ['costs:fees', 'chain'])
+        // Those of payouts are in no row.
+        .where((is) =>
+          is.or([is('account', 'not in', ['costs:fees', 'payee']), is('transaction_id', 'like', 'fee:%')]),
+        )
         .orderBy('amount')
         .execute()
       const [from, to] = [entries.at(0), entries.at(-1)]
@@ -339,6 +345,7 @@ describe('one unit is found', () => {
     ['app.jobs', 'charged_amount', sql`true`],
     ['app.jobs', 'committed_amount', sql`committed_amount < charged_amount`],
     ['app.job_attempts', 'paid_amount', sql`paid_amount IS NOT NULL`],
+    ['app.spends', 'fee', sql`fee > 0`],
     ['app.payouts', 'amount', sql`kind = 'reward'`],
     ['app.payouts', 'amount', sql`state = 'paid'`],
     ['app.channel_captures', 'amount', sql`true`],
@@ -360,8 +367,8 @@ describe('one unit is found', () => {
   test('of fees that no payout had', async () => {
     const of = { transaction_id: 'out_none', chain_id: 1337, currency: Buffer.from(toBytes(token)) }
     const added = [
-      { ...of, account: 'costs:fees', amount: -1n },
-      { ...of, account: 'chain', amount: 1n },
+      { ...of, account: 'costs:fees', amount: 1n },
+      { ...of, account: 'payee', amount: -1n },
     ]
     await app.insertInto('app.ledger_entries').values(added).execute()
     expect(await differing()).toEqual(new Set(['out_none']))

@@ -1,6 +1,7 @@
 // Goal: a plan of the shipped sellers is bought call by call, and refund and books are exact.
 // Method: the sellers check real payments on a dev chain; wallet, engine and rows are the program’s own.
 import { randomUUID } from 'node:crypto'
+import { http } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Egress } from '#egress/egress.ts'
 import { DevRpc } from '#local/devchain/devRpc.ts'
@@ -14,6 +15,7 @@ import { systemRuntime } from '#runtime/runtime.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import { silentLogger } from '#telemetry.ts'
 import { besideDevChain, parTokensDefault, quoteTerms } from '#wallet/currencies.ts'
+import { Budget } from '#wallet/spend/Budget.ts'
 import { accountOf, balanceOf, PATH_USD } from '../../payments/support/shop.ts'
 import { openAppStore } from '../../support/appStore.ts'
 import { startTestDevChain } from '../../support/devchain.ts'
@@ -30,13 +32,17 @@ const end = new AbortController()
 const [due, changed] = [new CommitBell(), new CommitBell()]
 let chain: Awaited<ReturnType<typeof startTestDevChain>>
 let demo: DemoSellers
+let budget: Budget
 let running: Promise<void>
 beforeAll(async () => {
   chain = await startTestDevChain(1337)
   await new DevRpc(chain.rpcUrl).call('evm_setIntervalMining', 1)
   demo = await startDemoSellers(chain)
   await importShipped(app, { api: 'http://127.0.0.1:8080', demo: demo.origin })
-  const { spender } = await openWallet({ app, chain, account: accountOf(1), origins: [demo.origin] })
+  const account = accountOf(1)
+  const { spender, options } = await openWallet({ app, chain, account, origins: [demo.origin] })
+  const chains = [{ chainId: chain.chainId, endpoints: [http(chain.rpcUrl)] }]
+  budget = new Budget({ ...options, address: account.address, chains })
   const egress = new Egress({ isLocalOrigin: (origin) => origin === demo.origin })
   running = new Jobs({ app, buyer: spender, egress, due, changed, runtime, log: silentLogger }).run(
     end.signal,
@@ -54,6 +60,7 @@ test('seven nodes in four stages', async () => {
     ...{ app, clock, allowance: endless },
     egress: new Egress({ isLocalOrigin: (origin) => origin === demo.origin }),
     terms: besideDevChain(quoteTerms('1.1', parTokensDefault), chain.chainId),
+    budget,
   })
   const quote = await quotes.quote(demoPlan, 'somebody', end.signal)
   const before = await balanceOf(chain.rpcUrl, PATH_USD, accountOf(1).address)
@@ -102,14 +109,16 @@ test('seven nodes in four stages', async () => {
   expect(spends.reduce((sum, { amount: each }) => sum + each, 0n)).toBe(spent)
   const job = await read()
   expect(job.state).toBe('partially_succeeded')
-  expect(BigInt(job.committed_units ?? 0)).toBe((spent * 11n + 9n) / 10n)
+  const balances = await readBalances(app)
+  const fees = balances.find(({ account }) => account === 'costs:fees')?.amount ?? 0n
+  expect(fees).toBeGreaterThan(0n)
+  expect(BigInt(job.committed_units ?? 0)).toBe((spent * 11n + 9n) / 10n + fees)
   const refund = await app
     .selectFrom('app.payouts')
     .select('amount')
     .where('reference', '=', job.payment_id ?? '')
     .executeTakeFirst()
   expect(BigInt(refund?.amount ?? 0)).toBe(amount - BigInt(job.committed_units ?? 0))
-  const balances = await readBalances(app)
   expect(balances.reduce((sum, each) => sum + each.amount, 0n)).toBe(0n)
   expect(balances.find(({ account }) => account === 'cost:undelivered')?.amount).toBe(1_000n)
 })

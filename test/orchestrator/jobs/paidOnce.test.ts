@@ -269,7 +269,14 @@ describe('what the wallet would not buy', () => {
       [200, undefined],
       [503, 'wallet_unavailable'],
     ])
-    expect((await received()) - moneyBefore).toBe(10_000n)
+    const { charged_amount: charged } = await shop.catalog.app
+      .selectFrom('app.jobs')
+      .select('charged_amount')
+      .orderBy('created_at', 'desc')
+      .executeTakeFirstOrThrow()
+    // Its price with the stated fee.
+    expect(BigInt(charged ?? 0)).toBeGreaterThan(10_000n)
+    expect((await received()) - moneyBefore).toBe(BigInt(charged ?? 0))
     expect((await jobs()) - before).toBe(1)
     // From now on it is told before the 402, and the same job is told to its payer.
     expect(await answerOf(post(jobOf(locating('Oslo')), {}, origin))).toMatchObject({

@@ -71,7 +71,7 @@ test('what is older than 30 days is left out', async () => {
 test('a seller that pays itself has no voice', async () => {
   const spend = {
     ...{ jobId: crypto.randomUUID(), nodeId: 'a', attempt: 1, serviceId: 'shop', protocol: 'mpp' as const },
-    ...{ chainId: 1337, currency: token, amount: 1n, units: 1n, payer: randomHex(20) },
+    ...{ chainId: 1337, currency: token, amount: 1n, units: 1n, payer: randomHex(20), statedFeeUnits: 0n },
     recipient: payer as `0x${string}`,
   }
   expect(await reserveSpend(app, spend, ample, 1)).toMatchObject({ kind: 'reserved' })

@@ -51,7 +51,7 @@ const echo: Sale = { answer: (purchase) => sold(purchase, { id: purchase.nodeId 
 const unsold: Purchased = { kind: 'refused', code: 'offer_unpayable', message: 'It is not for sale.' }
 const broken: Sale = { answer: () => unsold }
 /** As payouts here cost. */
-const fee = { 'costs:fees': -7n, chain: 7n }
+const fee = { 'costs:fees': 7n, payee: -7n }
 
 describe('a job that has not ended', () => {
   test('begins nothing where it was queued', async () => {
@@ -85,6 +85,7 @@ describe('a job that has not ended', () => {
     const spend = {
       ...{ jobId, nodeId: 'a', attempt: 1, serviceId: 'shop', protocol: 'mpp' as const, chainId: 1337 },
       ...{ currency: token, amount: 10n, units: 10n, recipient: randomHex(20), payer: randomHex(20) },
+      statedFeeUnits: 0n,
     }
     expect(await reversePayment(app, payment)).toBe(true)
     expect(await reserveSpend(app, spend, ample, 1)).toEqual({ kind: 'cancelled' })
@@ -97,8 +98,8 @@ describe('a job that has not ended', () => {
 })
 
 /** A call whose answer comes before the chain says what became of its payment. */
-async function promise(purchase: Purchase): Promise<string> {
-  const { jobId, nodeId, attempt, serviceId, unitsMax: units } = purchase
+async function promise(purchase: Purchase, units = purchase.unitsMax, statedFeeUnits = 0n): Promise<string> {
+  const { jobId, nodeId, attempt, serviceId } = purchase
   const terms = {
     jobId,
     nodeId,
@@ -111,7 +112,7 @@ async function promise(purchase: Purchase): Promise<string> {
   const [recipient, payee] = [randomHex(20), randomHex(20)]
   const reserved = await reserveSpend(
     app,
-    { ...terms, amount: units, units, recipient, payer: payee },
+    { ...terms, amount: units, units: units + 100n, statedFeeUnits, recipient, payer: payee },
     ample,
     Date.now(),
   )
@@ -122,12 +123,13 @@ async function promise(purchase: Purchase): Promise<string> {
 }
 
 const voidSent = (id: string | undefined) => voidSpend(app, id ?? '', { from: 'sending' })
+const taken = (units: bigint) => ({ fee: units, feeCurrency: token, units })
 /** Entries of the job and of the ledger that are not each other's. */
 const differencesOf = async ({ payment, jobId }: Bought) => [
   ...(await compareEntries(app, 1_000)).filter(({ transactionId }) =>
     [payment.id, Buffer.from(jobId).toString('hex')].some((id) => transactionId.includes(id)),
   ),
-  ...(await compareRows(app, 1_000)).filter(({ table }) => table === 'app.payouts'),
+  ...(await compareRows(app, 1_000)).filter(({ table, id }) => table === 'app.payouts' || id === jobId),
 ]
 
 describe('a call whose payment no block has', () => {
@@ -152,7 +154,7 @@ describe('a call whose payment no block has', () => {
     expect(job).toMatchObject({ committed_units: '1050', committed_amount: '1050' })
     expect(await findPayout(app, 'refund', ids.get('a') ?? '')).toMatchObject({ amount: 1_050n, to: payer })
     const txHash = randomHex(32)
-    await settleSpend(app, ids.get('b') ?? '', { txHash, units: 1_000n })
+    await settleSpend(app, ids.get('b') ?? '', { txHash, units: 1_000n, fee: taken(0n) })
     expect((await readAttempts(app, jobId)).map(({ paid }) => paid)).toEqual([
       null,
       expect.objectContaining({ transactionHash: txHash }),
@@ -168,6 +170,27 @@ describe('a call whose payment no block has', () => {
     await payOut(app, 'refund', ids.get('a') ?? '')
     await reversePayment(app, payment)
     expect(await differencesOf(bought)).toEqual([])
+  })
+
+  test('is owed with the fee that was stated for it, and other fees stay as the end counted them', async () => {
+    const bought = await buy(app)
+    const { jobId, payment } = bought
+    const sale: Sale = {
+      answer: async (purchase) => {
+        ids.set(purchase.nodeId, await promise(purchase, 900n, 50n))
+        return sold(purchase, {}, 900n)
+      },
+    }
+    // Twice 900, a twentieth of it, and two fees as they were stated.
+    expect(await openEngine(app, { '/a': sale }).ended(jobId)).toMatchObject({ committed_units: '1990' })
+    await settleSpend(app, ids.get('b') ?? '', { txHash: randomHex(32), units: 900n, fee: taken(90n) })
+    // The chain refused the other one, and took a fee: that is nobody's but ours.
+    await voidSpend(app, ids.get('a') ?? '', { from: 'sending', fee: taken(7n) })
+    const job = await app.selectFrom('app.jobs').selectAll().where('id', '=', jobId).executeTakeFirstOrThrow()
+    expect(job).toMatchObject({ committed_units: '995', committed_amount: '995', fee_units: '50' })
+    expect(await findPayout(app, 'refund', payment.id)).toMatchObject({ amount: 110n })
+    expect(await findPayout(app, 'refund', ids.get('a') ?? '')).toMatchObject({ amount: 995n })
+    expect([await differencesOf(bought), await findUnbalanced(app)]).toEqual([[], []])
   })
 
   test('is owed to nobody where the chain took back what its job was paid with', async () => {

@@ -1,5 +1,5 @@
 /** Rows of jobs in memory, with the rules of the real ones: holds, fences, steps that are one commit. */
-import type { ChargedJob, Closing } from '#rows/jobs/books.ts'
+import type { CallCosts, ChargedJob, Closing } from '#rows/jobs/books.ts'
 import {
   type AttemptChange,
   type HeldJob,
@@ -106,10 +106,10 @@ export class SimRows {
     if (running > 8) this.#wrong('more than eight calls of a job are under way')
   }
 
-  #end(job: SimJob, close: (money: ChargedJob, paidUnits: bigint) => Closing): void {
+  #end(job: SimJob, close: (money: ChargedJob, costs: CallCosts) => Closing): void {
     const paid = [...job.attempts.values()].reduce((sum, { paid: of }) => sum + (of?.units ?? 0n), 0n)
     job.dueMs = null
-    const closing = close(job.money, paid)
+    const closing = close(job.money, { paidUnits: paid, feeUnits: 0n })
     job.closing = this.#bugs.nothingPaidBack ? { ...closing, refund: 0n } : closing
   }
 

@@ -90,7 +90,7 @@ class JobWorld {
     const spent = this.#market.spentFor(jobId)
     const states = [...nodes.values()].map(({ state }) => state)
     const wrongIf = (isWrong: boolean, what: string) => void (isWrong && this.#wrong.push(what))
-    wrongIf(closing.paidUnits !== spent, 'the books say another cost than what left')
+    wrongIf(closing.costs.paidUnits !== spent, 'the books say another cost than what left')
     const most = [...nodes.values()].reduce((sum, { unitsMax }) => sum + unitsMax, 0n)
     wrongIf(spent > most, 'more was spent than quoted')
     wrongIf(closing.committedUnits !== multiplied(spent, MULTIPLIER), 'another amount was committed')

@@ -7,15 +7,20 @@ import { X402Exact } from '#wallet/protocols/x402Exact.ts'
 import { Budget, type BudgetOptions } from '#wallet/spend/Budget.ts'
 import { ample } from './wallet.ts'
 
-/** @param balance what the node says that it has of every token; null for a node that is silent */
+/**
+ * @param balance what the node says that it has of every token; null for a node that is silent
+ * @param gasPrice of a unit, in attodollars
+ */
 export function budgetOf(
   balance: bigint | null,
   options: Pick<BudgetOptions, 'app' | 'clock'> & Partial<BudgetOptions>,
+  gasPrice = 0n,
 ): Budget {
   const { clock } = options
   const account = privateKeyToAccount(`0x${'01'.repeat(32)}`)
-  const request = async () => {
+  const request = async ({ method }: { readonly method: string }) => {
     if (balance === null) throw new Error('no answer')
+    if (method === 'eth_gasPrice') return `0x${gasPrice.toString(16)}`
     return `0x${balance.toString(16).padStart(64, '0')}`
   }
   const chains = [{ chainId: 4217, endpoints: [custom({ request })] }]

@@ -2,13 +2,18 @@
 import { randomBytes } from 'node:crypto'
 import { createJob } from '#orchestrator/job/createJob.ts'
 import { Reviews } from '#orchestrator/review/Reviews.ts'
+import { lowercased } from '#primitives.ts'
 import type { AppDatabase } from '#rows/database.ts'
+import { keepCredential, settleSpend } from '#rows/jobs/spends.ts'
+import { adoptHistory, reserveSpend } from '#rows/jobs/wallet.ts'
 import { claimPayment, type Payment, type PaymentTerms, settlePayment } from '#rows/payments/payments.ts'
 import { findPayout, finishPayout, keepSigned, type PayoutKind, takePayouts } from '#rows/payments/payouts.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
+import type { Purchase } from '#wallet/buyer.ts'
+import { ample } from '../../../wallet/support/wallet.ts'
 import { node, orderOf, payer } from './jobOrder.ts'
-import { token } from './scriptedSellers.ts'
+import { paidFor, token } from './scriptedSellers.ts'
 
 const { clock } = systemRuntime()
 export const randomHex = (bytes: number): `0x${string}` => `0x${randomBytes(bytes).toString('hex')}`
@@ -64,6 +69,34 @@ export const review = { rating: 5, tools: ['a', 'b'].map((nodeId) => ({ nodeId, 
 /** Its payer reviews the job. */
 export const reviewJob = (app: AppDatabase, jobId: string) =>
   reviewsOf(app).take(jobId, review, 'body', async () => ({ kind: 'proved', payer }))
+
+/** What the wallet paid for a call, and the chain took for it. */
+export async function spendFor(
+  app: AppDatabase,
+  purchase: Purchase,
+  { units, fee }: { readonly units: bigint; readonly fee: bigint },
+): Promise<void> {
+  const { jobId, nodeId, attempt, serviceId } = purchase
+  const reference = lowercased(paidFor(purchase, units).reference)
+  await adoptHistory(app, 0)
+  const reserved = await reserveSpend(
+    app,
+    {
+      ...{ jobId, nodeId, attempt, serviceId, protocol: 'mpp', chainId: 1337, currency: token },
+      ...{ amount: units, units: units + 100n, statedFeeUnits: 50n },
+      ...{ recipient: randomHex(20), payer: randomHex(20) },
+    },
+    ample,
+    Date.now(),
+  )
+  if (reserved.kind !== 'reserved') throw new Error(`a spend is ${reserved.kind}`)
+  const made = { credential: Buffer.of(1), reference, txHash: reference, fromBlock: 1 }
+  await keepCredential(app, reserved.id, { ...made, validBeforeSeconds: 1 })
+  await settleSpend(app, reserved.id, {
+    ...{ txHash: made.txHash, units },
+    fee: { fee, feeCurrency: token, units: fee },
+  })
+}
 
 /** Sends what is owed, as the worker does. */
 export async function payOut(app: AppDatabase, kind: PayoutKind, reference: string): Promise<void> {

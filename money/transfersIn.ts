@@ -1,8 +1,8 @@
 /** What logs of a chain move. */
 import { parseEventLogs } from 'viem'
 import { Abis } from 'viem/tempo'
-import type { Log } from '#money/settled.ts'
 import { lowercased } from '#primitives.ts'
+import type { Log } from './settled.ts'
 
 export interface Transfer {
   readonly token: `0x${string}`
