@@ -53,7 +53,7 @@ export class AuthorizationPayouts implements PayoutSender {
     const { account, chain, facilitator, clock } = this.#options
     const token = this.#tokenOf(payout)
     const left = await chain.balanceOf(account.address)
-    if (left < payout.amount)
+    if (left < payout.total)
       throw new PayoutRefusedError(`${account.address} has ${left} units of ${payout.currency} left`)
     const nowSeconds = Math.max(Math.floor(clock.now() / 1_000), await chain.nowSeconds())
     const validBeforeSeconds = nowSeconds + VALID_SECONDS
@@ -76,7 +76,7 @@ export class AuthorizationPayouts implements PayoutSender {
 
   async look({ raw, validBeforeSeconds }: SignedTransaction, payout: Payout): Promise<Found> {
     const { account, chain, nodes, pending } = this.#options
-    const { attempt, to, amount } = payout
+    const { attempt, to, total: amount } = payout
     const found = await chain.outcomeOf({
       ...{
         payer: account.address,
@@ -91,6 +91,11 @@ export class AuthorizationPayouts implements PayoutSender {
     if (found.kind === 'unknown') return found
     const mined = await lookFor(nodes, { txHash: found.txHash, validBeforeSeconds })
     return mined.kind === 'absent' ? { kind: 'unknown' } : mined
+  }
+
+  /** Gas there is paid in the chain's coin, by the facilitator. */
+  async statedFee(): Promise<bigint> {
+    return 0n
   }
 
   /** Facilitators pay the chain. */
@@ -119,7 +124,7 @@ export class AuthorizationPayouts implements PayoutSender {
   }
 
   #authorizationOf(payout: Payout, validBeforeSeconds: number) {
-    const { attempt, to, amount: value } = payout
+    const { attempt, to, total: value } = payout
     return {
       ...{ from: lowercased(this.#options.account.address), to: asHex(to), value },
       ...{ validAfter: 0n, validBefore: BigInt(validBeforeSeconds), nonce: memoOf(payout, attempt) },

@@ -6,6 +6,7 @@ import { ATTO_PER_MILLIONTH } from '#money/amounts.ts'
 import { type Fee, feeOf } from '#money/fees.ts'
 import type { Ask } from '#money/node.ts'
 import { type Found, type Log, lookFor, type Sought } from '#money/settled.ts'
+import { statedFeeAt } from '#money/statedFee.ts'
 import { isRecord, lowercased, shorten } from '#primitives.ts'
 import type { Payout, SignedTransaction } from '#rows/payments/payouts.ts'
 import type { Clock } from '#runtime/runtime.ts'
@@ -47,13 +48,13 @@ export class PayoutChain implements PayoutSender {
   async sign(payout: Payout): Promise<SignedTransaction> {
     const { chainId, account } = this.#options
     const currency = lowercased(payout.currency)
-    const args = [lowercased(payout.to), payout.amount, memoOf(payout, payout.attempt + 1)] as const
+    const args = [lowercased(payout.to), payout.total, memoOf(payout, payout.attempt + 1)] as const
     const data = encodeFunctionData({ abi: Abis.tip20, functionName: 'transferWithMemo', args })
     await this.#tryOut(currency, data)
     const maxFeePerGas = 2n * BigInt(String(await this.#ask('eth_gasPrice', [])))
     const feeToken = await this.#feeTokenFor(
       currency,
-      payout.amount,
+      payout.total,
       (GAS * maxFeePerGas) / ATTO_PER_MILLIONTH,
     )
     const validBefore = (await this.#nowSeconds()) + VALID_SECONDS
@@ -75,6 +76,11 @@ export class PayoutChain implements PayoutSender {
 
   look(sought: Sought): Promise<Found> {
     return lookFor(this.#options.nodes, sought)
+  }
+
+  /** All tokens that are paid in are dollars of six decimals. */
+  async statedFee(): Promise<bigint> {
+    return statedFeeAt(BigInt(String(await this.#ask('eth_gasPrice', []))))
   }
 
   /** By the transfer to the chain's fee manager. */

@@ -15,6 +15,8 @@ export interface PayoutSender {
   send(signed: SignedTransaction, payout: Payout): Promise<void>
   /** What became of the payout's attempt. */
   look(signed: SignedTransaction, payout: Payout): Promise<Found>
+  /** What a transfer is stated to cost now, in the smallest unit of its token; 0 where nobody states it. */
+  statedFee(): Promise<bigint>
   /** What the chain took, by the logs of a transaction. */
   feeIn(logs: readonly Log[]): Fee
 }

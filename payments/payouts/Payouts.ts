@@ -6,13 +6,14 @@
 import { messageOf } from '#errors.ts'
 import type { Mined } from '#money/settled.ts'
 import type { AppDatabase } from '#rows/database.ts'
+import { collect } from '#rows/payments/collected.ts'
 import { isOfKnownHistory, pauseAfterRestore, pauseOf } from '#rows/payments/pauses.ts'
+import { readSentWithinDay } from '#rows/payments/payoutBudget.ts'
 import {
   finishPayout,
   type HeldPayout,
   keepSigned,
   letPayoutGo,
-  readSentWithinDay,
   requeuePayout,
   type SignedTransaction,
   takePayouts,
@@ -109,8 +110,11 @@ export class Payouts {
   }
 
   /** Signs, keeps and sends. @throws PayoutRefusedError */
-  async #begin(payout: HeldPayout): Promise<void> {
+  async #begin(due: HeldPayout): Promise<void> {
     const { app, chain } = this.#options
+    const total = await collect(app, due, await chain.statedFee())
+    if (total === null) return
+    const payout = { ...due, total }
     const signed = await chain.sign(payout)
     this.#visit('payouts.signed')
     if (!(await this.#keep(payout, signed))) return
@@ -139,7 +143,7 @@ export class Payouts {
 
   /** One debt a day may be above the budget: beside it, for else it would be owed for ever. */
   async #assertWithinBudget(transaction: AppDatabase, payout: HeldPayout, budget: bigint): Promise<void> {
-    const { id, currency, amount } = payout
+    const { id, currency, total: amount } = payout
     const { sum, large } = await readSentWithinDay(transaction, payout, budget)
     if (amount > budget ? large > 0 : sum + amount > budget)
       throw new PayoutRefusedError(
@@ -176,7 +180,7 @@ export class Payouts {
     }
     await finishPayout(app, payout, { txHash, blockNumber, ...chain.feeIn(logs) })
     this.#visit('payouts.paid')
-    log.info({ payout: payout.id, kind: payout.kind, amount: `${payout.amount}` }, 'a payout is final')
+    log.info({ payout: payout.id, kind: payout.kind, amount: `${payout.total}` }, 'a payout is final')
   }
 
   #pauseMs({ failures }: HeldPayout): number {

@@ -30,6 +30,7 @@ export async function settleByHand(
   const payout = await findPayoutById(app, id)
   if (!payout) return `there is no payout ${id}`
   if (payout.chainId !== chainId) return `the payout is on chain ${payout.chainId}, not on ${chainId}`
+  if (payout.sentWith !== null) return `the payout is sent with ${payout.sentWith}`
   if (payout.state !== 'queued') return `the payout is ${payout.state}: something was signed for it here`
   // It may be mined for as long as anybody likes.
   const found = await lookFor(nodes, { txHash, validBeforeSeconds: Number.MAX_SAFE_INTEGER })
@@ -37,15 +38,14 @@ export async function settleByHand(
   if (!found.isFinal) return 'its block is not final yet: ask again later'
   if (!found.succeeded) return 'the chain refused this transaction'
   const moved = transfersIn(found.logs).find((transfer) => pays(payout, transfer))
-  if (!moved)
-    return `it moves no ${payout.amount} units of ${payout.currency} to ${payout.to} in one transfer`
+  if (!moved) return `it moves no ${payout.total} units of ${payout.currency} to ${payout.to} in one transfer`
   if (await isPayoutTransaction(app, payout.chainId, txHash)) return 'it has paid another payout'
   const by = { txHash, blockNumber: found.blockNumber, ...feeOf(moved.from, found.logs) }
   const isPaid = await finishPaidElsewhere(app, payout, by)
   return isPaid ? null : 'something was signed for the payout meanwhile'
 }
 
-const pays = ({ currency, to, amount }: Payout, moved: Transfer): boolean =>
+const pays = ({ currency, to, total: amount }: Payout, moved: Transfer): boolean =>
   isAddressEqual(moved.token, lowercased(currency)) &&
   isAddressEqual(moved.to, lowercased(to)) &&
   moved.amount === amount

@@ -159,8 +159,8 @@ const ofPaid: RowRule = {
   table: 'app.payouts',
   broken: sql`
     SELECT o.id, 'a transaction, a block and a time' AS expected, 'not all of them' AS found
-    FROM app.payouts o LEFT JOIN app.payout_transactions t
-      ON t.payout_id = o.id AND t.attempt = o.attempt AND t.chain_id = o.chain_id
+    FROM app.payouts o JOIN app.payouts w ON w.id = coalesce(o.sent_with, o.id)
+    LEFT JOIN app.payout_transactions t ON t.payout_id = w.id AND t.attempt = w.attempt AND t.chain_id = o.chain_id
     WHERE o.state = 'paid' AND (t.tx_hash IS NULL OR o.block_number IS NULL OR o.paid_at IS NULL)`,
 }
 

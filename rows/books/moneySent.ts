@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { COSTS_OF_FEES } from '#money/accounts.ts'
 import { toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
+import { sentWith } from '../payments/payouts.ts'
 
 /** A payment to a seller, a refund or a reward, which the chain has. */
 export interface Sent {
@@ -54,7 +55,7 @@ export const listSent = (
           CASE WHEN fee IS NOT NULL THEN ${bookedFees(sql`'fee:' || app.spends.id`)} END AS fees, NULL::bigint AS block_number, valid_before
         FROM app.spends WHERE state = 'settled' AND chain_id = ${chainId}
         UNION ALL
-        SELECT o.id, t.tx_hash, o.currency, o.recipient, o.amount, ${bookedFees(sql`o.id`)}, o.block_number, t.valid_before
+        SELECT o.id, t.tx_hash, o.currency, o.recipient, o.amount + ${sentWith(sql`o.id`)}, ${bookedFees(sql`o.id`)}, o.block_number, t.valid_before
         FROM app.payouts o JOIN app.payout_transactions t ON t.payout_id = o.id AND t.attempt = o.attempt
         WHERE o.state = 'paid' AND o.chain_id = ${chainId}
       ) AS sent WHERE id > ${after} ORDER BY id LIMIT ${limit}`,

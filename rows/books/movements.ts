@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { toBytes, toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
+import { sentWith } from '../payments/payouts.ts'
 
 /** A payment that settled, a payout that was paid, or a spend of the wallet. */
 export interface Movement {
@@ -26,7 +27,7 @@ const movements = (chainId: number) => sql`
   SELECT id, tx_hash, payer AS source, recipient, currency, amount, settled_at AS at FROM app.payments
   WHERE chain_id = ${chainId} AND state = 'settled' AND method <> 'tempo/session' AND proof IS DISTINCT FROM 'reversed'
   UNION ALL
-  SELECT o.id, t.tx_hash, NULL, o.recipient, o.currency, o.amount, o.paid_at
+  SELECT o.id, t.tx_hash, NULL, o.recipient, o.currency, o.amount + ${sentWith(sql`o.id`)}, o.paid_at
   FROM app.payouts o JOIN app.payout_transactions t ON t.payout_id = o.id AND t.attempt = o.attempt
   WHERE o.chain_id = ${chainId} AND o.state = 'paid'
   UNION ALL

@@ -5,6 +5,7 @@ import type { Outflow } from '#money/outflows.ts'
 import { toBytes } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
 import { pauseAll } from '../payments/pauses.ts'
+import { sentWith } from '../payments/payouts.ts'
 
 /** @param account lowercase address */
 export function outflowLedger(app: AppDatabase, chainId: number, account: string): OutflowLedger {
@@ -61,7 +62,7 @@ export async function unknownAmong(
       SELECT FROM app.payouts o LEFT JOIN app.payout_transactions t ON t.payout_id = o.id
       WHERE o.chain_id = ${chainId} AND (
         t.tx_hash = decode(left_.tx, 'hex') OR (
-          o.state = 'sending' AND o.amount = left_.amount
+          o.state = 'sending' AND o.amount + ${sentWith(sql`o.id`)} = left_.amount
           AND o.currency = decode(left_.token, 'hex') AND o.recipient = decode(left_."to", 'hex'))))
     ORDER BY left_.place`.execute(app)
   return rows.flatMap(({ place }) => outflows[place] ?? [])

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { toBytes, toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
-import { type Payout, payoutKindOf } from '../payments/payouts.ts'
+import { type Payout, payoutKindOf, sentWith } from '../payments/payouts.ts'
 
 export interface Sender {
   /** Lowercase addresses. */
@@ -76,9 +76,11 @@ export const listUnpaid = async (
 ): Promise<readonly Unpaid[]> => {
   const rows = await app
     .selectFrom('app.payouts')
-    .select(['id', 'kind', 'reference', 'attempt', 'recipient', 'currency', 'amount'])
+    .select(['id', 'kind', 'reference', 'attempt', 'recipient', 'currency'])
+    .select(sql<string>`amount + ${sentWith(sql`app.payouts.id`)}`.as('amount'))
     .where('chain_id', '=', chainId)
     .where('state', 'in', ['queued', 'sending'])
+    .where('sent_with', 'is', null)
     .orderBy('id')
     .limit(limit)
     .execute()

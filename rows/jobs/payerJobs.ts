@@ -65,7 +65,7 @@ export async function listJobsOfPayer(
       ...(['job.id', 'job.state', 'job.idempotency_key', 'job.plan_hash', 'job.currency'] as const),
       ...(['job.decimals', 'job.charged_units', 'job.committed_units', 'job.created_at'] as const),
       ...(['job.ended_at', 'job.token_decimals', 'paid.tx_hash'] as const),
-      sql<string | null>`(SELECT o.state ${refunds} ORDER BY o.id DESC LIMIT 1)`.as('refund_state'),
+      sql<string | null>`(SELECT w.state ${refunds} ORDER BY o.id DESC LIMIT 1)`.as('refund_state'),
       sql<string | null>`(SELECT sum(o.amount) ${refunds})`.as('refund_amount'),
       sql<Buffer | null>`(SELECT t.tx_hash ${refunds} ORDER BY o.id DESC LIMIT 1)`.as('refund_hash'),
       ...(['reward.state as reward_state', 'reward.amount as reward_amount'] as const),
@@ -92,9 +92,13 @@ export async function listJobsOfPayer(
   }))
 }
 
-/** Most jobs have one at most; a payment that is void after the end is refunded by one of its own. */
+/**
+ * Most jobs have one at most; a payment that is void after the end is refunded by one of its own. `w` is
+ * the one whose transfer pays it.
+ */
 const refunds = sql`FROM app.payouts o
-  LEFT JOIN app.payout_transactions t ON t.payout_id = o.id AND t.attempt = o.attempt
+  JOIN app.payouts w ON w.id = coalesce(o.sent_with, o.id)
+  LEFT JOIN app.payout_transactions t ON t.payout_id = w.id AND t.attempt = w.attempt
   WHERE o.kind = 'refund' AND o.state <> 'withdrawn' AND o.reference = ANY(${refundsOfJob('job')})`
 
 const lastTransaction = sql<Buffer | null>`(SELECT tx_hash FROM app.payout_transactions t

@@ -1,6 +1,6 @@
 /** Debts of the service, made and withdrawn in the transaction that books them. */
 import { toBytes } from '#store/sql.ts'
-import type { AppDatabase } from '../database.ts'
+import { type AppDatabase, databaseNow } from '../database.ts'
 import { newTimedId } from '../identifiers.ts'
 import type { PayoutKind, PayoutTerms } from './payouts.ts'
 
@@ -40,7 +40,7 @@ export async function withdrawPayout(
 ): Promise<{ readonly withdrawn: bigint; readonly sent: bigint }> {
   const row = await transaction
     .selectFrom('app.payouts')
-    .select(['id', 'state', 'amount'])
+    .select(['id', 'state', 'amount', 'sent_with'])
     .where('kind', '=', kind)
     .where('reference', '=', reference)
     .where('state', '<>', 'withdrawn')
@@ -48,11 +48,18 @@ export async function withdrawPayout(
     .executeTakeFirst()
   if (!row) return { withdrawn: 0n, sent: 0n }
   const amount = BigInt(row.amount)
-  if (row.state !== 'queued') return { withdrawn: 0n, sent: amount }
+  // Those that it is sent with may have paid it.
+  if (row.state !== 'queued' || row.sent_with !== null) return { withdrawn: 0n, sent: amount }
   await transaction
     .updateTable('app.payouts')
     .set({ state: 'withdrawn', problem: null })
     .where('id', '=', row.id)
+    .execute()
+  // What would have been sent with it waits for another.
+  await transaction
+    .updateTable('app.payouts')
+    .set({ sent_with: null, held_until: databaseNow })
+    .where('sent_with', '=', row.id)
     .execute()
   return { withdrawn: amount, sent: 0n }
 }

@@ -3,7 +3,7 @@
  * `hold` keeps one that was paused past its time from writing. A signed transaction is stored
  * before it is sent, and the next one is stored only for a row that was put back.
  */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { COSTS_OF_FEES, owedAccounts, PAYEE, payerAccount } from '#money/accounts.ts'
 import type { Fee } from '#money/fees.ts'
 import { toBytes, toHex } from '#store/sql.ts'
@@ -52,6 +52,10 @@ export interface Payout extends PayoutTerms {
   readonly failures: number
   /** Why it is not paid yet. */
   readonly problem: string | null
+  /** What its transfer moves: its amount, and those of the payouts that are sent with it. */
+  readonly total: bigint
+  /** The payout whose transfer pays this one too; its state and attempt are told here. */
+  readonly sentWith: string | null
   readonly queuedAt: Date
   readonly paidAt: Date | null
   /** The last transaction; null where none was signed. */
@@ -76,6 +80,7 @@ export async function takePayouts(
       .select('id')
       .where('state', 'in', ['queued', 'sending'])
       .where('chain_id', '=', chainId)
+      .where('sent_with', 'is', null)
       .where('held_until', '<', databaseNow)
       .orderBy('held_until')
       .limit(limit)
@@ -93,9 +98,6 @@ export async function takePayouts(
     return rows.map(heldOf)
   })
 }
-
-/** Statements of one budget stand in a line. Any constant does, as long as it is ours alone. */
-const BUDGET_LOCK = 7_414_214_218
 
 /**
  * Keeps the transaction that will be sent. False where another process has the row now. Nobody else
@@ -126,42 +128,6 @@ export async function keepSigned(
     })
     .execute()
   return true
-}
-
-const DAY_MS = 24 * 3_600_000
-
-/** What was signed for within a day in one currency, for others than one debt; each counts once. */
-export interface SentWithinDay {
-  /** All debts up to the budget together, in the currency's smallest unit. */
-  readonly sum: bigint
-  /** Debts above it. */
-  readonly large: number
-}
-
-/** Locks out others that ask until the transaction ends. */
-export async function readSentWithinDay(
-  transaction: AppDatabase,
-  { id, chainId, currency }: Payout,
-  budget: bigint,
-): Promise<SentWithinDay> {
-  await sql`SELECT pg_advisory_xact_lock(${BUDGET_LOCK})`.execute(transaction)
-  const { sum, large } = await transaction
-    .selectFrom('app.payouts')
-    .select([
-      sql<string>`coalesce(sum(amount) FILTER (WHERE amount <= ${`${budget}`}::numeric), 0)`.as('sum'),
-      sql<number>`(count(*) FILTER (WHERE amount > ${`${budget}`}::numeric))::int`.as('large'),
-    ])
-    .where('currency', '=', Buffer.from(toBytes(currency)))
-    .where('id', '<>', id)
-    .where('id', 'in', (query) =>
-      query
-        .selectFrom('app.payout_transactions')
-        .select('payout_id')
-        .where('chain_id', '=', chainId)
-        .where('signed_at', '>', fromNow(-DAY_MS)),
-    )
-    .executeTakeFirstOrThrow()
-  return { sum: BigInt(sum), large }
 }
 
 /** Looked at again after a while; `problem` says why, and null that all goes its way. */
@@ -262,19 +228,32 @@ export async function finishPaidElsewhere(app: AppDatabase, payout: Payout, by: 
 
 async function finish(
   transaction: AppDatabase,
-  { id, kind, chainId, currency, amount, to }: Payout,
+  { id, kind, chainId, currency, to }: Payout,
   { blockNumber, fee, feeCurrency }: PaidBy,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await transaction
+  const paid = { state: 'paid', paid_at: databaseNow, block_number: blockNumber, problem: null, failures: 0 }
+  const own = await transaction
     .updateTable('app.payouts')
-    .set({ state: 'paid', paid_at: databaseNow, block_number: blockNumber, problem: null, failures: 0 })
+    .set(paid)
     .where('id', '=', id)
     .where('state', '=', 'sending')
+    .returning('amount')
     .executeTakeFirst()
-  if (numUpdatedRows === 0n) return false
-  await addEntries(transaction, id, [
+  if (!own) return false
+  const entriesOf = (amount: bigint) => [
     { account: owedAccounts[kind], chainId, currency, amount: -amount },
     { account: payerAccount(to), chainId, currency, amount },
+  ]
+  const others = await transaction
+    .updateTable('app.payouts')
+    .set(paid)
+    .where('sent_with', '=', id)
+    .where('state', '=', 'queued')
+    .returning(['id', 'amount'])
+    .execute()
+  for (const other of others) await addEntries(transaction, other.id, entriesOf(BigInt(other.amount)))
+  await addEntries(transaction, id, [
+    ...entriesOf(BigInt(own.amount)),
     ...(fee > 0n
       ? [
           { account: PAYEE, chainId, currency: feeCurrency, amount: -fee },
@@ -326,16 +305,33 @@ export async function findPayout(
   return row ? payoutOf(row) : null
 }
 
+/** What is sent with a payout. */
+export const sentWith = (id: RawBuilder<unknown>) =>
+  sql`(SELECT coalesce(sum(w.amount), 0) FROM app.payouts w WHERE w.sent_with = ${id})`
+
 const selected = (app: AppDatabase) =>
   app
     .selectFrom('app.payouts as out')
+    // The one that its transfer is of.
+    .innerJoin('app.payouts as of', (join) =>
+      join.on('of.id', '=', sql<string>`coalesce(out.sent_with, out.id)`),
+    )
     .leftJoin('app.payout_transactions as sent', (join) =>
-      join.onRef('sent.payout_id', '=', 'out.id').onRef('sent.attempt', '=', 'out.attempt'),
+      join.onRef('sent.payout_id', '=', 'of.id').onRef('sent.attempt', '=', 'of.attempt'),
     )
     .select([
       ...(['out.id', 'out.kind', 'out.reference', 'out.chain_id', 'out.currency', 'out.amount'] as const),
-      ...(['out.recipient', 'out.state', 'out.attempt', 'out.failures', 'out.problem', 'out.hold'] as const),
+      ...([
+        'out.recipient',
+        'of.state',
+        'of.attempt',
+        'out.failures',
+        'out.problem',
+        'out.hold',
+        'out.sent_with',
+      ] as const),
       ...(['out.queued_at', 'out.paid_at', 'sent.tx_hash', 'sent.raw', 'sent.valid_before'] as const),
+      sql<string>`out.amount + ${sentWith(sql`out.id`)}`.as('total'),
     ])
 
 type PayoutRow = Awaited<ReturnType<ReturnType<typeof selected>['executeTakeFirstOrThrow']>>
@@ -352,6 +348,8 @@ const payoutOf = (row: PayoutRow): Payout => ({
   attempt: row.attempt,
   failures: row.failures,
   problem: row.problem,
+  total: BigInt(row.total),
+  sentWith: row.sent_with,
   queuedAt: row.queued_at,
   paidAt: row.paid_at,
   transaction:

@@ -98,6 +98,8 @@ export const paymentTables = {
     problem: maybe('text'),
     hold: filled('integer'),
     held_until: filled('timestamptz'),
+    collect_until: maybe('timestamptz'),
+    sent_with: maybe('text'),
     queued_at: filled('timestamptz'),
     paid_at: maybe('timestamptz'),
     block_number: maybe('bigint'),

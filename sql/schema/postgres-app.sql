@@ -692,16 +692,22 @@ CREATE TABLE app.payouts (
   queued_at timestamp with time zone DEFAULT now() NOT NULL,
   paid_at timestamp with time zone,
   block_number bigint,
+  collect_until timestamp with time zone,
+  sent_with text,
   CONSTRAINT payouts_amount_check CHECK ((amount > (0)::numeric)),
-  CONSTRAINT payouts_check CHECK (((attempt > 0) OR (state = ANY (ARRAY['queued'::text, 'withdrawn'::text])))),
+  CONSTRAINT payouts_check CHECK (((attempt > 0) OR (sent_with IS NOT NULL) OR (state = ANY (ARRAY['queued'::text, 'withdrawn'::text])))),
   CONSTRAINT payouts_check1 CHECK (((paid_at IS NOT NULL) = (state = 'paid'::text))),
   CONSTRAINT payouts_check2 CHECK (((block_number IS NOT NULL) = (state = 'paid'::text))),
+  CONSTRAINT payouts_check3 CHECK (((sent_with IS NULL) OR (state = ANY (ARRAY['queued'::text, 'paid'::text])))),
   CONSTRAINT payouts_kind_check CHECK ((kind = ANY (ARRAY['refund'::text, 'reward'::text]))),
   CONSTRAINT payouts_kind_reference_key UNIQUE (kind, reference),
   CONSTRAINT payouts_pkey PRIMARY KEY (id),
+  CONSTRAINT payouts_sent_with_fkey FOREIGN KEY (sent_with) REFERENCES app.payouts(id),
   CONSTRAINT payouts_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'sending'::text, 'paid'::text, 'withdrawn'::text])))
 );
+CREATE INDEX payouts_collecting ON app.payouts USING btree (recipient) WHERE ((state = 'queued'::text) AND (collect_until IS NOT NULL));
 CREATE INDEX payouts_open ON app.payouts USING btree (held_until) WHERE (state = ANY (ARRAY['queued'::text, 'sending'::text]));
+CREATE INDEX payouts_sent_with ON app.payouts USING btree (sent_with) WHERE (sent_with IS NOT NULL);
 COMMENT ON TABLE app.payouts IS 'money that is to be sent or was sent: one row a debt';
 COMMENT ON COLUMN app.payouts.reference IS 'what it is owed for, such as a payment: once for each kind';
 COMMENT ON COLUMN app.payouts.amount IS 'in the smallest unit of the currency';
@@ -712,6 +718,8 @@ COMMENT ON COLUMN app.payouts.problem IS 'why it is not paid yet, in words';
 COMMENT ON COLUMN app.payouts.hold IS 'grows with each process that takes it; others of before write no more';
 COMMENT ON COLUMN app.payouts.held_until IS 'until then one process works on it, or nobody before the next try';
 COMMENT ON COLUMN app.payouts.block_number IS 'the final block that paid it';
+COMMENT ON COLUMN app.payouts.collect_until IS 'it waits for others until then, as its fee may be more than it is';
+COMMENT ON COLUMN app.payouts.sent_with IS 'the payout whose transfer pays this one, too';
 
 CREATE TABLE app.product_feedback (
   id bigint GENERATED AS IDENTITY NOT NULL,

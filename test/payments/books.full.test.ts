@@ -198,7 +198,8 @@ async function payOut(paymentId: string) {
   })
   await app
     .updateTable('app.payouts')
-    .set({ held_until: new Date(0) })
+    // Small ones have waited for others long enough.
+    .set({ held_until: new Date(0), queued_at: new Date(0) })
     .execute()
   await payouts.turn()
   return (await findPayout(app, 'refund', paymentId))?.state

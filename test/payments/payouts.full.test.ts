@@ -8,7 +8,7 @@ import { DevRpc } from '#local/devchain/devRpc.ts'
 import { type Ask, askOf } from '#money/node.ts'
 import { PayoutChain } from '#payments/payouts/PayoutChain.ts'
 import { Payouts } from '#payments/payouts/Payouts.ts'
-import { queuePayout } from '#rows/payments/debts.ts'
+import { queuePayout, withdrawPayout } from '#rows/payments/debts.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
 import { pause, resume } from '#rows/payments/pauses.ts'
 import { findPayout } from '#rows/payments/payouts.ts'
@@ -20,7 +20,8 @@ import { startTestDevChain } from '../support/devchain.ts'
 import { accountOf, balanceOf, keyOf, PATH_USD } from './support/shop.ts'
 
 const chainId = 1337
-const AMOUNT = 500n
+/** More than a transfer costs. */
+const AMOUNT = 20_000n
 const { app } = await openAppStore()
 let chain: Awaited<ReturnType<typeof startTestDevChain>>
 let rpc: DevRpc
@@ -160,6 +161,74 @@ describe('an answer that is lost', () => {
     expect(await findPayout(app, 'refund', 'lagging')).toMatchObject({ state: 'sending', attempt: 1 })
     await untilPaid(open({ nodes: [away, node()] }), 'lagging')
     expect(await received()).toBe(AMOUNT)
+  })
+})
+
+describe('refunds of less than a transfer is stated to cost', () => {
+  /** A transfer is stated to cost 8,400. */
+  const priced: Ask = async (method, params) =>
+    method === 'eth_gasPrice' ? '0x4a817c800' : node()(method, params)
+  const SMALL = 4_000n
+  const waiting = async () => (await countFindings(app, new Map())).waiting
+
+  test('wait for each other, and are paid by one transfer', async () => {
+    const payouts = open({ nodes: [priced] })
+    for (const reference of ['small 1', 'small 2']) {
+      await queue(reference, SMALL)
+      await turn(payouts)
+      expect(await stateOf(reference)).toBe('queued')
+    }
+    await app
+      .updateTable('app.payouts')
+      .set({ queued_at: new Date(Date.now() - 3_600_000) })
+      .execute()
+    expect(await waiting()).toBe(0)
+    await queue('small 3', SMALL)
+    await untilPaid(payouts, 'small 3')
+    expect(await received()).toBe(3n * SMALL)
+    const paid = await Promise.all([1, 2, 3].map((each) => findPayout(app, 'refund', `small ${each}`)))
+    expect(paid.map((each) => each?.state)).toEqual(['paid', 'paid', 'paid'])
+    expect(new Set(paid.map((each) => each?.transaction?.txHash)).size).toBe(1)
+    const entries = await readBalances(app)
+    expect(entries).toContainEqual({
+      account: `payer:${to}`,
+      chainId,
+      currency: PATH_USD,
+      amount: 3n * SMALL,
+    })
+    await turn(payouts)
+    expect(await received()).toBe(3n * SMALL)
+  })
+
+  test('go alone after a day, and are told when they do not', async () => {
+    const payouts = open({ nodes: [priced] })
+    await queue('alone', SMALL)
+    await turn(payouts)
+    expect(await stateOf('alone')).toBe('queued')
+    await app
+      .updateTable('app.payouts')
+      .set({ collect_until: new Date(Date.now() - 3_600_000) })
+      .where('reference', '=', 'alone')
+      .execute()
+    expect(await waiting()).toBe(1)
+    await untilPaid(payouts, 'alone')
+    expect(await received()).toBe(SMALL)
+  })
+
+  test('are one debt each where one is withdrawn', async () => {
+    const payouts = open({ nodes: [priced] })
+    await pause(app, 'payouts', 'a look at the books')
+    for (const reference of ['kept', 'gone']) await queue(reference, SMALL)
+    await resume(app, 'payouts')
+    await turn(payouts)
+    const withdrawn = await app
+      .transaction()
+      .execute((transaction) => withdrawPayout(transaction, 'refund', 'gone'))
+    expect(withdrawn).toEqual({ withdrawn: SMALL, sent: 0n })
+    await queue('more', AMOUNT)
+    await untilPaid(payouts, 'more')
+    expect(await received()).toBe(AMOUNT + SMALL)
+    expect([await stateOf('kept'), await stateOf('gone')]).toEqual(['paid', undefined])
   })
 })
 

@@ -12,6 +12,7 @@ import { millionthsOf } from '#money/amounts.ts'
 import { feeOf, noFee } from '#money/fees.ts'
 import { type Ask, hashIn, numberIn, quantityIn } from '#money/node.ts'
 import { logsIn } from '#money/settled.ts'
+import { FEE_MAX } from '#money/statedFee.ts'
 import { address, isRecord } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { challengesOf, isLive, type LiveOffer } from '../liveOffers.ts'
@@ -25,7 +26,7 @@ import {
   SigningError,
   unsigned,
 } from '../paying.ts'
-import { FEE_UNITS_MAX, StatedFees } from '../statedFees.ts'
+import { StatedFees } from '../statedFees.ts'
 
 export interface TempoChargeOptions {
   readonly account: LocalAccount
@@ -44,7 +45,7 @@ type TempoTransaction = ReturnType<typeof Transaction.deserialize>
 
 export class TempoCharge implements Paying {
   readonly protocol = 'mpp'
-  readonly feeUnitsMax = FEE_UNITS_MAX
+  readonly feeUnitsMax = FEE_MAX
   readonly #options: TempoChargeOptions
   readonly #fees: StatedFees
 
@@ -63,7 +64,7 @@ export class TempoCharge implements Paying {
         {
           offer: { ...one.offer, chainId: chain.chainId },
           payer: address(account.address),
-          feeUnits: one.offer.isSponsored ? 0n : FEE_UNITS_MAX,
+          feeUnits: one.offer.isSponsored ? 0n : FEE_MAX,
           statedFeeUnits: one.offer.isSponsored ? 0n : await this.#fees.of(chain),
           sign: () => this.#sign(answer, one, chain).catch(unsigned),
         },
@@ -159,7 +160,7 @@ function assertOffered(
     call.to?.toLowerCase() === offer.token &&
     recipient.toLowerCase() === offer.recipient &&
     amount === offer.amount &&
-    millionthsOf(BigInt(gas) * BigInt(maxFeePerGas)) <= FEE_UNITS_MAX &&
+    millionthsOf(BigInt(gas) * BigInt(maxFeePerGas)) <= FEE_MAX &&
     // Only what runs out can be told to have failed.
     validBefore !== undefined &&
     Number(validBefore) <= lastSecond
