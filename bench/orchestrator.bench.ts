@@ -27,8 +27,9 @@ import { openPostgres, type Postgres, prepareReading } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 import { parTokensDefault, quoteTerms } from '#wallet/currencies.ts'
 import { answerOf } from './answerOf.ts'
-import { type Line, median, quantile } from './harness.ts'
+import { type Line, median } from './harness.ts'
 import { generateQueries, generateServices } from './orchestrator/generateCatalog.ts'
+import { atRate, show, type Waits } from './waits.ts'
 
 const endpoints = Number(process.env['BENCH_ENDPOINTS'] ?? 30_000)
 const rounds = 3
@@ -173,33 +174,6 @@ async function quoteLine(api: string): Promise<Line> {
     waits.push(await atRate(quoteLoop, (index) => quote(round * 10_000 + index)))
   const subject = `${quoteLoop.rate} quotes/s of five calls in three stages`
   return { subject, value: show(waits), against: 'sellers that answer at once' }
-}
-
-interface Waits {
-  readonly p50: number
-  readonly p99: number
-}
-
-/** A wait counts from the moment the request was due. Milliseconds. */
-async function atRate(
-  { rate, seconds }: { readonly rate: number; readonly seconds: number },
-  ask: (index: number) => Promise<void>,
-): Promise<Waits> {
-  const waits: number[] = []
-  const asked: Promise<void>[] = []
-  const begun = performance.now()
-  while (asked.length < rate * seconds) {
-    const due = begun + (asked.length * 1_000) / rate
-    if (performance.now() < due) await new Promise((resolve) => setTimeout(resolve, 1))
-    else asked.push(ask(asked.length).then(() => void waits.push(performance.now() - due)))
-  }
-  await Promise.all(asked)
-  return { p50: quantile(waits, 0.5), p99: quantile(waits, 0.99) }
-}
-
-const show = (rounds: readonly Waits[]): string => {
-  const p99s = rounds.map(({ p99 }) => p99)
-  return `p50 ${median(rounds.map(({ p50 }) => p50)).toFixed(1)} ms, p99 ${Math.min(...p99s).toFixed(0)} to ${Math.max(...p99s).toFixed(0)} ms`
 }
 
 const ratio = (ours: readonly Waits[], theirs: readonly Waits[]): string =>

@@ -8,6 +8,7 @@ import { benchDecode } from './decode.bench.ts'
 import { benchExchange } from './exchange.bench.ts'
 import { type Line, machine } from './harness.ts'
 import { benchFar, benchGrowth, benchIngest } from './ingest.bench.ts'
+import { benchJobs } from './jobs.bench.ts'
 import { benchLists } from './lists.bench.ts'
 import { benchLive } from './live.bench.ts'
 import { benchOrchestrator } from './orchestrator.bench.ts'
@@ -36,6 +37,7 @@ const subjects: Readonly<Record<string, () => Promise<Line[]>>> = {
   rpcLive: benchRpcLive,
   exchange: benchExchange,
   orchestrator: benchOrchestrator,
+  jobs: benchJobs,
   webhooks: benchWebhooks,
   webhookPath: wholePathLines,
   peers: benchPeers,
