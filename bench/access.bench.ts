@@ -21,6 +21,8 @@ import { migrateApp, migrateChain } from '#store/maintain/migrate.ts'
 import { openPostgres, type Postgres } from '#store/postgres.ts'
 import { schemaOf } from '#store/sql.ts'
 import { silentLogger } from '#telemetry.ts'
+import { startTestDevChain } from '#test/support/devchain.ts'
+import { paidLines } from './access/paidReads.ts'
 import { type Line, median } from './harness.ts'
 import { generateHistory } from './lists/generateChain.ts'
 import { type Load, loadClosed, loadOpen } from './lists/load.ts'
@@ -49,9 +51,18 @@ export async function benchAccess(): Promise<Line[]> {
     const serving = { databaseUrl: server.url, chainId, connectionsMax, rivals: [] }
     const open = await startServer('apiServer', serving)
     const guarded = await startServer('apiServer', { ...serving, isGuarded: true })
-    const selling = await startServer('apiServer', { ...serving, isGuarded: true, isSelling: true })
-    stops.push(open.stop, guarded.stop, selling.stop)
-    return await compare({ open: open.url, guarded: guarded.url, selling: selling.url }, rich, poor)
+    stops.push(open.stop, guarded.stop)
+    const chain = await startTestDevChain(chainId)
+    stops.push(() => void chain.remove())
+    const { rpcUrl } = chain
+    const sell = (hasSessions: boolean) =>
+      startServer('apiServer', { ...serving, isGuarded: true, sellsOn: { rpcUrl, hasSessions } })
+    const [selling, inSessions] = [await sell(false), await sell(true)]
+    stops.push(selling.stop, inSessions.stop)
+    return [
+      ...(await compare({ open: open.url, guarded: guarded.url, selling: selling.url }, rich, poor)),
+      ...(await paidLines({ rpcUrl, chainId, keyed: guarded, selling, inSessions, rich, poor, paths })),
+    ]
   } finally {
     for (const stop of stops) stop()
     await postgres.close()

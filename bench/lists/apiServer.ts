@@ -17,6 +17,8 @@ import { listTransfersEndpoint } from '#api/routes/transfers.ts'
 import { createServer, listen } from '#api/server.ts'
 import type { Access } from '#http/request/access.ts'
 import { CursorKeys } from '#http/request/cursor.ts'
+import { askOf } from '#money/node.ts'
+import { Sponsor } from '#payments/chain/Sponsor.ts'
 import { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
 import { Payments } from '#payments/Payments.ts'
 import { RefusedPayments } from '#payments/RefusedPayments.ts'
@@ -32,9 +34,13 @@ import { CommitBell } from '#store/ledger/commits.ts'
 import { openPostgres, type Postgres } from '#store/postgres.ts'
 import { schemaOf } from '#store/sql.ts'
 import { silentLogger } from '#telemetry.ts'
-import { serve } from './server.ts'
+import { sessionsOf } from '#test/payments/support/sessions.ts'
+import { ALPHA_USD, accountOf, PATH_USD } from '#test/payments/support/shop.ts'
+import { type Serving, serve } from './server.ts'
 
-serve(async ({ databaseUrl, chainId: number, connectionsMax, isGuarded = false, isSelling = false }) => {
+type SellsOn = NonNullable<Serving['sellsOn']>
+
+serve(async ({ databaseUrl, chainId: number, connectionsMax, isGuarded = false, sellsOn }) => {
   const id = number
   const { clock } = systemRuntime()
   const { signal } = new AbortController()
@@ -72,7 +78,7 @@ serve(async ({ databaseUrl, chainId: number, connectionsMax, isGuarded = false, 
     attributionNames: attributionNames([]),
     tokenNames: tokenNamesOf(chains, curatedTokens),
   }
-  const access = isGuarded ? await guard(postgres, clock, isSelling, signal) : undefined
+  const access = isGuarded ? await guard(postgres, clock, sellsOn ?? null, signal) : undefined
   const app = await createServer({
     ...(access && { access }),
     endpoints: [
@@ -106,7 +112,7 @@ serve(async ({ databaseUrl, chainId: number, connectionsMax, isGuarded = false, 
 async function guard(
   postgres: Postgres,
   clock: Clock,
-  isSelling: boolean,
+  sellsOn: SellsOn | null,
   signal: AbortSignal,
 ): Promise<Access> {
   const secrets = await openSecrets(appDatabase(postgres), [])
@@ -123,33 +129,31 @@ async function guard(
   const { access, run } = await openAccess({
     ...{ settings, engines: { postgres }, secrets, clock, chains: new Map() },
     ...{ quotas, showsKey: false },
-    payments: isSelling ? openPayments(postgres, quotas, clock) : null,
+    payments: sellsOn && openPayments(postgres, quotas, clock, sellsOn),
   })
   void run(signal)
   return access
 }
 
 /** Reads are sold in two currencies. No node is asked for a challenge. */
-function openPayments(postgres: Postgres, quotas: Quotas, clock: Clock): Payments {
-  const realm = 'bench.example'
-  const currencies = (['0', '1'] as const).map((last) => ({
-    address: `0x20c${'0'.repeat(36)}${last}` as const,
-    decimals: 6,
-  }))
-  const [{ address: currency } = { address: '0x' as const }] = currencies
+function openPayments(
+  postgres: Postgres,
+  quotas: Quotas,
+  clock: Clock,
+  { rpcUrl, hasSessions }: SellsOn,
+): Payments {
+  const [app, realm, chainId, key] = [appDatabase(postgres), 'bench.example', 4217, randomBytes(32)]
+  const recipient = `0x${'ee'.repeat(20)}` as const
+  const transport = http(rpcUrl)
+  const currencies = ([PATH_USD, ALPHA_USD] as const).map((address) => ({ address, decimals: 6 }))
   const charges = new TempoCharges({
-    sponsoring: null,
-    ...{ realm, keys: [randomBytes(32)], chainId: 4217, recipient: `0x${'ee'.repeat(20)}`, currency },
-    ...{ currencies: () => currencies, transport: http('http://127.0.0.1:9'), nodes: [] },
+    ...{ realm, keys: [key], chainId, recipient, currency: PATH_USD, sponsoring: null },
+    ...{ currencies: () => currencies, transport, nodes: [askOf(transport)] },
   })
-  const { prices } = fileDefaults
+  const sponsor = new Sponsor({ app, chainId, account: accountOf(0), limit: 1_000_000_000n })
+  const sessions = hasSessions ? [sessionsOf({ app, rpcUrl, chainId, recipient, sponsor }, key, realm)] : []
   return new Payments({
-    app: appDatabase(postgres),
-    realm,
-    methods: [charges],
-    prices,
-    refused: new RefusedPayments(quotas, clock),
-    clock,
-    log: silentLogger,
+    ...{ app, realm, methods: [charges, ...sessions], prices: fileDefaults.prices },
+    ...{ refused: new RefusedPayments(quotas, clock), clock, log: silentLogger },
   })
 }

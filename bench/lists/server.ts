@@ -16,8 +16,8 @@ export interface Serving {
   readonly rivals: readonly Rival[]
   /** Whether the API has keys and quotas. */
   readonly isGuarded?: boolean
-  /** Whether it sells what goes beyond them, too. */
-  readonly isSelling?: boolean
+  /** What goes beyond them is sold on the chain of this node. */
+  readonly sellsOn?: { readonly rpcUrl: string; readonly hasSessions: boolean }
 }
 
 /** One list of the rival: its statement, and how its rows are shown. */

@@ -18,9 +18,10 @@ export interface SellingOptions extends Pick<ShopOptions, 'app' | 'rpcUrl' | 'ch
 export const sessionsOf = (
   { app, rpcUrl, chainId, recipient, sponsor }: SellingOptions,
   key: Uint8Array,
+  realm = REALM,
 ): TempoSessions =>
   new TempoSessions({
-    ...{ app, realm: REALM, keys: [key], chainId, recipient, currency: PATH_USD, sponsor },
+    ...{ app, realm, keys: [key], chainId, recipient, currency: PATH_USD, sponsor },
     currencies: () => ([PATH_USD, ALPHA_USD] as const).map((address) => ({ address, decimals: 6 })),
     transport: channelTransport(new DevRpc(rpcUrl)),
   })
