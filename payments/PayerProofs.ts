@@ -13,6 +13,7 @@ import { isRecord, lowercased } from '#primitives.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { useProof } from '#rows/payments/accountProofs.ts'
 import { challengeOf } from './challengeOf.ts'
+import { secretKeyOf, signedByLibrary } from './methods/ChallengeSigner.ts'
 import {
   bySeller,
   challengeOfSigned,
@@ -85,7 +86,7 @@ export class PayerProofs {
     if (!seller) throw new TypeError('a seller has a key')
     const salt = randomBytes(SALT_BYTES).toString('base64url')
     const signed = await seller.challenge.tempo.charge(this.#termsOf(request, salt))
-    const challenged = challengeOf([challengeOfSigned([signed])], problem)
+    const challenged = challengeOf([challengeOfSigned([signedByLibrary(signed)])], problem)
     if (!challenged) throw new TypeError('there is a challenge')
     return challenged
   }
@@ -122,7 +123,7 @@ function openSeller({ realm, chainId, recipient, currency, transport }: PayerPro
   const client = createClient({ chain: { ...tempoChain, id: chainId }, transport })
   return Mppx.create({
     realm,
-    secretKey: Buffer.from(key).toString('hex'),
+    secretKey: secretKeyOf(key),
     methods: [tempo.charge({ currency, recipient, chainId, getClient: () => client })],
   })
 }

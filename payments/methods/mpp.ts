@@ -1,9 +1,10 @@
 /** What the methods of the Payment scheme share: their header, their credentials, their receipts. */
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { Credential, Errors, PaymentRequest, type Receipt, Challenge as Signed } from 'mppx'
+import { Credential, Errors, PaymentRequest, type Receipt } from 'mppx'
 import { ApiError } from '#http/errors.ts'
 import { isRecord } from '#primitives.ts'
+import type { SignedChallenge } from './ChallengeSigner.ts'
 import { type Challenge, type Identity, PaymentRefusedError } from './PaymentMethod.ts'
 
 export interface Presented {
@@ -97,15 +98,12 @@ function challengesIn(headers: Headers): readonly string[] {
  * reads a request and a response for each, at over four times the cost.
  * @param signed one at least
  */
-export function challengeOfSigned(signed: readonly Signed.Challenge[]): Challenge {
+export function challengeOfSigned(signed: readonly SignedChallenge[]): Challenge {
   const [first] = signed
   if (!first) throw new TypeError('a 402 has a challenge')
-  const required = new Errors.PaymentRequiredError({
-    ...(first.description !== undefined && { description: first.description }),
-  })
   return {
-    headers: { 'www-authenticate': signed.map((each) => Signed.serialize(each)) },
-    body: JSON.stringify(required.toProblemDetails(first.id)),
+    headers: { 'www-authenticate': signed.map(({ text }) => text) },
+    body: JSON.stringify({ ...first.problem, challengeId: first.id }),
     contentType: 'application/problem+json',
   }
 }

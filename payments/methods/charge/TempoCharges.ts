@@ -17,6 +17,7 @@ import { isHash, isRecord, lowercased } from '#primitives.ts'
 import type { CheckedPayment } from '#rows/payments/payments.ts'
 import { SENDS, sendCounted } from '../../chain/refusals.ts'
 import type { Sponsor } from '../../chain/Sponsor.ts'
+import { ChallengeSigner, secretKeyOf } from '../ChallengeSigner.ts'
 import {
   bySeller,
   challengeOfSigned,
@@ -92,6 +93,7 @@ export class TempoCharges implements PaymentMethod {
   readonly #client: ReturnType<typeof openClient>['client']
   readonly #sending: AsyncLocalStorage<Sending>
   #sellers: readonly ReturnType<typeof openSeller>[] = []
+  #signer = new ChallengeSigner([])
 
   constructor(options: ChargeOptions) {
     this.#options = options
@@ -104,6 +106,7 @@ export class TempoCharges implements PaymentMethod {
   /** The first signs challenges from now on; those of the others are taken still. */
   use(keys: readonly Uint8Array[]): void {
     this.#sellers = keys.map((key) => openSeller(this.#options, key, this.#client))
+    this.#signer = new ChallengeSigner(keys)
   }
 
   offersOf(dollars: string): readonly DocumentedOffer[] {
@@ -121,9 +124,10 @@ export class TempoCharges implements PaymentMethod {
     // Without salt two payers who ask for the same at once would have one challenge, good for one of them.
     const salt = randomBytes(SALT_BYTES).toString('base64url')
     const signed = await Promise.all(
-      this.#amountsOf(price).map((asked) =>
-        seller.challenge.tempo.charge(this.#termsOf(price, asked, { salt, isSponsored })),
-      ),
+      this.#amountsOf(price).map((asked) => {
+        const terms = this.#termsOf(price, asked, { salt, isSponsored })
+        return this.#signer.sign(terms, (first) => seller.challenge.tempo.charge(first))
+      }),
     )
     return signed.length === 0 ? null : challengeOfSigned(signed)
   }
@@ -293,7 +297,7 @@ function openSeller(
   }
   return Mppx.create({
     realm,
-    secretKey: Buffer.from(key).toString('hex'),
+    secretKey: secretKeyOf(key),
     methods: [tempo.charge({ currency, recipient, chainId, getClient: () => client, ...fees })],
   })
 }

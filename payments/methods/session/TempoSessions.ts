@@ -11,6 +11,7 @@ import { isRecord } from '#primitives.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { findChannel, wasTaken } from '#rows/payments/channels.ts'
 import { CHANNEL_METHOD, type CheckedPayment } from '#rows/payments/payments.ts'
+import { ChallengeSigner, signedByLibrary } from '../ChallengeSigner.ts'
 import type { Currency } from '../charge/TempoCharges.ts'
 import {
   bySeller,
@@ -64,6 +65,7 @@ export class TempoSessions implements PaymentMethod {
   readonly #options: SessionOptions
   readonly #app: AppDatabase
   #sellers: readonly SessionSeller[] = []
+  #signer = new ChallengeSigner([])
 
   constructor(options: SessionOptions) {
     this.#options = options
@@ -74,6 +76,7 @@ export class TempoSessions implements PaymentMethod {
   /** The first signs challenges from now on; those of the others are taken still. */
   use(keys: readonly Uint8Array[]): void {
     this.#sellers = keys.map((key) => openSessionSeller(this.#options, key))
+    this.#signer = new ChallengeSigner(keys)
   }
 
   offersOf(dollars: string): readonly DocumentedOffer[] {
@@ -89,8 +92,8 @@ export class TempoSessions implements PaymentMethod {
     const isSponsored = await this.#options.sponsor.isOpen()
     const signed = await Promise.all(
       this.#amountsOf(price).map((asked) => {
-        const terms = this.#termsOf(price, asked, isSponsored)
-        return this.#newest.challenge.tempo.session({ ...terms, ...(channelId && { channelId }) })
+        const terms = { ...this.#termsOf(price, asked, isSponsored), ...(channelId && { channelId }) }
+        return this.#signer.sign(terms, (first) => this.#newest.challenge.tempo.session(first))
       }),
     )
     return signed.length === 0 ? null : challengeOfSigned(signed)
@@ -209,7 +212,7 @@ export class TempoSessions implements PaymentMethod {
     const terms = this.#termsOf({ ...proved, description }, asked, isSponsored)
     const channelId = await this.#provedIn(text)
     const renewed = { ...terms, meta, ...(channelId && { channelId }) }
-    return challengeOfSigned([await this.#newest.challenge.tempo.session(renewed)])
+    return challengeOfSigned([signedByLibrary(await this.#newest.challenge.tempo.session(renewed))])
   }
 
   #absolute(url: string): URL {

@@ -6,6 +6,7 @@ import type { AppDatabase } from '#rows/database.ts'
 import { nameCapture } from '#rows/payments/captures.ts'
 import { findOpenChannel } from '#rows/payments/channels.ts'
 import type { Sponsor } from '../../chain/Sponsor.ts'
+import { secretKeyOf } from '../ChallengeSigner.ts'
 import { paymentStore } from './channelStore.ts'
 
 export interface SessionSellerOptions {
@@ -33,7 +34,7 @@ export function openSessionSeller(
   const client = createClient({ account, chain: { ...tempoChain, id: chainId }, transport })
   return Mppx.create({
     realm,
-    secretKey: Buffer.from(key).toString('hex'),
+    secretKey: secretKeyOf(key),
     methods: [
       tempo.session({
         ...{ chainId, recipient, currency, account, feePayer: account, feePayerPolicy },
