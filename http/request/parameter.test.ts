@@ -6,6 +6,12 @@ const mixed = `0xAbCd${'0'.repeat(35)}F`
 const accepted: readonly [string, p.Parameter, string, unknown][] = [
   ['an address in any case, as lowercase', p.address, mixed, mixed.toLowerCase()],
   ['a hash', p.transactionHash, `0x${'Ab'.repeat(32)}`, `0x${'ab'.repeat(32)}`],
+  [
+    'a UUID in any case, as lowercase',
+    p.uuid,
+    '3D813CBB-47fb-42BA-91df-831E1593AC29',
+    '3d813cbb-47fb-42ba-91df-831e1593ac29',
+  ],
   ['a block number', p.blockNumber, '0', 0],
   ['a moment', p.timestamp, '2026-01-31T12:00:00Z', Date.UTC(2026, 0, 31, 12)],
   ['a moment with a fraction', p.timestamp, '2026-01-31T12:00:00.25Z', Date.UTC(2026, 0, 31, 12, 0, 0, 250)],
@@ -41,6 +47,8 @@ const refused: readonly [string, p.Parameter, string][] = [
   ['an empty address', p.address, ''],
   ['a hash for an address', p.address, `0x${'ab'.repeat(32)}`],
   ['an address for a hash', p.transactionHash, mixed],
+  ['a UUID without hyphens', p.uuid, '3d813cbb47fb42ba91df831e1593ac29'],
+  ['a UUID in braces', p.uuid, '{3d813cbb-47fb-42ba-91df-831e1593ac29}'],
   ['a negative block', p.blockNumber, '-1'],
   ['a fractional block', p.blockNumber, '1.5'],
   ['a hexadecimal block', p.blockNumber, '0x10'],

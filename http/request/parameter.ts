@@ -77,6 +77,20 @@ export const transactionHash = parameter({
   parse: guarded(primitives.hash, '0x and 64 hex characters'),
 })
 
+const UUID = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
+const aUuid = new RegExp(UUID)
+
+/** As RFC 9562 writes it, accepted in any case; read as lowercase. */
+export const uuid = parameter({
+  schema: { type: 'string', format: 'uuid', pattern: UUID },
+  description: 'UUID, in any case.',
+  code: 'param_invalid',
+  parse: (text) => {
+    if (!aUuid.test(text)) throw new ParameterError('expected a UUID')
+    return text.toLowerCase()
+  },
+})
+
 /** A height, in decimal. */
 export const blockNumber = parameter({
   schema: s.count,

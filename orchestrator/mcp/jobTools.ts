@@ -8,10 +8,7 @@ import { type Tool, tool } from './tool.ts'
 
 export const jobIdSchema = s.text({
   format: 'uuid',
-  ...s.pattern(
-    '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$',
-    'a UUID of version 4, in lower case',
-  ),
+  ...s.pattern('^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$', 'a UUID, in any case'),
   description: 'As create_job told it. Who has it may read the job: keep it, and tell it to nobody.',
 })
 
@@ -34,7 +31,8 @@ export const getJobTool: Tool = tool({
   }),
   output: s.object({ job: jobSchema }),
   isOpenWorld: true,
-  run: async ({ job_id: id, node_ids: nodeIds }, { services: { app } }) => {
+  run: async ({ job_id: given, node_ids: nodeIds }, { services: { app } }) => {
+    const id = given.toLowerCase()
     const found = await publicJob(app, id, true, nodeIds ? new Set(nodeIds) : null)
     if (!found) throw new ApiError('job_not_found')
     const bytes = found.outputs.reduce((sum, output) => sum + output.bytes, 0)
@@ -63,7 +61,8 @@ export const getReviewTool: Tool = tool({
   input: s.object({ job_id: jobIdSchema }),
   output: reviewResultSchema,
   isOpenWorld: false,
-  run: async ({ job_id: id }, { services: { reviews } }) => {
+  run: async ({ job_id: given }, { services: { reviews } }) => {
+    const id = given.toLowerCase()
     const { review, reward } = await reviews.read(id)
     return { jobId: id, ...(review && { review: shownReview(review) }), reward }
   },

@@ -39,7 +39,8 @@ export const reviewTool: Tool = tool({
   output: resultSchema,
   isOpenWorld: false,
   changes: 'keeps',
-  run: async ({ job_id: id, ...review }, call) => {
+  run: async ({ job_id: given, ...review }, call) => {
+    const id = given.toLowerCase()
     const { services, asking, meta, caller } = call
     const headers = withCredential(asking.headers, meta)
     if (!headers) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${CREDENTIAL} is no credential.`)

@@ -9,6 +9,7 @@ import { amountOf } from '#money/amounts.ts'
 import type { Proved } from '#payments/PayerProofs.ts'
 import type { PaidRequest } from '#payments/requestDigest.ts'
 import type { AppDatabase } from '#rows/database.ts'
+import { isOrdered } from '#rows/jobs/orders.ts'
 import { type ReadJob, readJob, readNodes } from '#rows/jobs/reads.ts'
 import {
   findReview,
@@ -69,11 +70,12 @@ export class Reviews {
     prove: (request: PaidRequest) => Promise<Proved | null>,
   ): Promise<TakenReview | Challenged> {
     const { app } = this.#options
+    const notReady = { kind: 'taken', isProved: false, outcome: 'notReady' } as const
     const job = await this.#jobOf(jobId)
+    if (job === 'ordered') return { ...notReady, reward: ineligible('job_not_ready') }
     const nodes = await readNodes(app, jobId)
     const review = readReview(given, new Set(nodes.map(({ nodeId }) => nodeId)), place)
-    if (job.endedAt === null)
-      return { kind: 'taken', isProved: false, outcome: 'notReady', reward: ineligible('job_not_ready') }
+    if (job.endedAt === null) return { ...notReady, reward: ineligible('job_not_ready') }
     const digest = digestOf(review)
     const proved = await prove(provedRequest(jobId, digest))
     if (proved?.kind === 'challenged') return proved
@@ -96,7 +98,8 @@ export class Reviews {
   /** @throws ApiError job_not_found */
   async read(jobId: string): Promise<{ readonly review: StoredReview | null; readonly reward: Reward }> {
     const job = await this.#jobOf(jobId)
-    if (job.endedAt === null) return { review: null, reward: ineligible('job_not_ready') }
+    if (job === 'ordered' || job.endedAt === null)
+      return { review: null, reward: ineligible('job_not_ready') }
     const review = await findReview(this.#options.app, jobId)
     return { review, reward: await this.#rewardOf(job, review) }
   }
@@ -118,10 +121,13 @@ export class Reviews {
       await app.transaction().execute((transaction) => this.#reward(transaction, jobId))
   }
 
-  async #jobOf(jobId: string): Promise<ReadJob> {
-    const job = await readJob(this.#options.app, jobId)
-    if (!job) throw new ApiError('job_not_found')
-    return job
+  /** `ordered` while its payment has not settled. @throws ApiError job_not_found */
+  async #jobOf(jobId: string): Promise<ReadJob | 'ordered'> {
+    const { app } = this.#options
+    const job = await readJob(app, jobId)
+    if (job) return job
+    if (await isOrdered(app, jobId)) return 'ordered'
+    throw new ApiError('job_not_found')
   }
 
   /** Owes what the review earns, or keeps why not. */

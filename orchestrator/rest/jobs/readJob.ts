@@ -6,6 +6,7 @@ import * as p from '#http/request/parameter.ts'
 import { type EventStream, encodeFrame, readLastEventId } from '#http/stream/sse.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { readEvents } from '#rows/jobs/events.ts'
+import { isOrdered } from '#rows/jobs/orders.ts'
 import { readJob } from '#rows/jobs/reads.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
@@ -20,9 +21,7 @@ export interface JobReadServices {
   readonly clock: Clock
 }
 
-const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
-
-export const jobIdParameter = p.described(p.text(36, UUID_V4), 'Id of the job: a UUID, version 4.')
+export const jobIdParameter = p.described(p.uuid, 'Id of the job: a UUID, in any case.')
 
 /** An id in an address must not travel on. */
 export const privately = { 'referrer-policy': 'no-referrer' }
@@ -69,12 +68,19 @@ export const jobEventsEndpoint = rawEndpoint({
   produces: { 'text/event-stream': null },
   errors: ['param_invalid', 'job_not_found'],
   answer: async ({ path: { jobId }, headers }, services: JobReadServices) => {
-    if (!(await readJob(services.app, jobId))) throw new ApiError('job_not_found')
+    if ((await findStanding(services.app, jobId)) === null) throw new ApiError('job_not_found')
     const seen = Number(readLastEventId(headers) ?? 0)
     const after = Number.isSafeInteger(seen) && seen >= 0 ? seen : 0
     return { kind: 'events', headers: privately, write: (stream) => follow(stream, jobId, after, services) }
   },
 })
+
+/** An order is a job that has not begun; it is none any more if its payment fails. */
+async function findStanding(app: AppDatabase, jobId: string): Promise<'running' | 'ended' | null> {
+  const job = await readJob(app, jobId)
+  if (job) return job.endedAt === null ? 'running' : 'ended'
+  return (await isOrdered(app, jobId)) ? 'running' : null
+}
 
 async function follow(
   stream: EventStream,
@@ -85,7 +91,7 @@ async function follow(
   for (let last = after; !stream.signal.aborted; ) {
     const { rings } = jobsChanged
     // Before the events: what is written in between is read the next time.
-    const isOver = (await readJob(app, jobId))?.endedAt !== null
+    const isOver = (await findStanding(app, jobId)) !== 'running'
     const events = await readEvents(app, jobId, last, EVENTS_MAX)
     for (const { sequence, type, data } of events) {
       stream.send(encodeFrame({ event: type, id: String(sequence), data }))

@@ -7,7 +7,7 @@ import { decodePaymentResponseHeader } from '@x402/core/http'
 import { Challenge } from 'mppx'
 import { http, toHex } from 'viem'
 import { type LocalAccount, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Egress } from '#egress/egress.ts'
 import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
@@ -86,12 +86,29 @@ it('a settlement that is not known yet is told as the job that it makes, and nev
   expect([again.status, again.body]).toEqual([200, { jobId, ready: false }])
   const read = await fetch(`${origin}/v1/jobs/${jobId}`)
   expect([read.status, await read.json()]).toEqual([202, { jobId, ready: false }])
+  const review = await fetch(`${origin}/v1/jobs/${jobId}/feedback`, {
+    ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+    body: JSON.stringify({ rating: 5 }),
+  })
+  expect([review.status, await review.json()]).toEqual([
+    202,
+    { jobId, reward: { status: 'ineligible', reason: 'job_not_ready' } },
+  ])
+  expect((await fetch(`${origin}/v1/jobs/${jobId}/feedback`)).status).toBe(200)
+  const reading = new AbortController()
+  onTestFinished(() => reading.abort())
+  const events = fetch(`${origin}/v1/jobs/${jobId}/events`, { signal: reading.signal })
 
   await expect
     .poll(async () => (await post(body, { authorization }, origin)).headers.has('payment-receipt'))
     .toBe(true)
   await payments.reconcile()
   expect((await post(body, { authorization }, origin)).body).toMatchObject({ jobId })
+  let told = ''
+  for await (const bytes of (await events).body ?? []) {
+    told += Buffer.from(bytes)
+    if (told.includes('event: job')) break
+  }
   expect((await received()) - before).toBe(HASH_PRICE)
   expect(await booksSum()).toBe(0n)
 })
