@@ -1,7 +1,7 @@
 /** Waits of requests that come at a rate. */
 import { median, quantile } from './harness.ts'
 
-/** Of one round, in milliseconds. */
+/** The waits of one round, in milliseconds. */
 export interface Waits {
   readonly p50: number
   readonly p99: number
