@@ -51,7 +51,8 @@ const to = lower(accountOf(900).address)
 const terms = { kind: 'refund', chainId, currency: PATH_USD, amount: 7n, to } as const
 /** Sends what no row knows of; in a final block. */
 async function pay(payout: Pick<Payout, 'reference'>) {
-  const signed = await sender.sign({ ...({} as Payout), ...terms, attempt: 0, ...payout })
+  const sent = { ...terms, total: terms.amount, attempt: 0, ...payout }
+  const signed = await sender.sign({ ...({} as Payout), ...sent })
   await sender.send(signed)
   await finalize()
   return signed
