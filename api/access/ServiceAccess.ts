@@ -159,7 +159,13 @@ export class ServiceAccess implements Access {
       /** Undefined where no payment came with it. @throws ApiError for two, and for too many refused ones */
       presented: () => {
         const presented = payments.presentedIn(headers, id)
-        return presented && (async () => payments.begin(presented, await priced()))
+        if (!presented) return undefined
+        // What is over is told so, whatever its answer would come to now.
+        const unpriced = async (error: unknown) => {
+          const begun = await payments.find(presented, wanted)
+          throw begun?.isAnswered && begun.reference === null ? new ApiError('payment_used') : error
+        }
+        return async () => payments.begin(presented, await priced().catch(unpriced))
       },
     }
   }

@@ -10,7 +10,7 @@ import type { Quotas } from './Quotas.ts'
 
 export type PaidRequests = Pick<
   Payments,
-  'sells' | 'isOpen' | 'presentedIn' | 'challenge' | 'begin' | 'managed'
+  'sells' | 'isOpen' | 'presentedIn' | 'challenge' | 'find' | 'begin' | 'managed'
 >
 
 /** Challenges are good for five minutes. */

@@ -2,6 +2,7 @@
 // not there, a store that is away, or a turn that nobody will get.
 // Method: the real access and challenges past a quota; a store at a port where nobody listens.
 import { randomBytes } from 'node:crypto'
+import { Challenge, Credential } from 'mppx'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Quotas } from '#api/access/Quotas.ts'
 import { ServiceAccess } from '#api/access/ServiceAccess.ts'
@@ -10,7 +11,9 @@ import { endpoint } from '#http/endpoint.ts'
 import type { Freshness } from '#http/request/freshness.ts'
 import * as s from '#http/schema.ts'
 import { Payments } from '#payments/Payments.ts'
+import { requestDigest } from '#payments/requestDigest.ts'
 import { quotaRows } from '#rows/access/quotas.ts'
+import { answerPayment, claimPayment } from '#rows/payments/payments.ts'
 import { assertAnswers, openPostgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 import { refusedPayments } from '../payments/support/refused.ts'
@@ -53,15 +56,15 @@ const settings: AccessSettings = {
   quotas: { ...fileDefaults.quotas, address: 0 },
 }
 let server: RunningServer
+let charges: ReturnType<typeof chargesOf>
 let tokens: readonly string[]
 beforeAll(async () => {
   const options = { rpcUrl: 'http://127.0.0.1:9', chainId: 1337, recipient: `0x${'ee'.repeat(20)}` } as const
+  charges = chargesOf(options, randomBytes(32), undefined, { currencies: () => (cannotSettle ? [] : taken) })
   const payments = new Payments({
     ...{ app, realm: 'shop.example', clock, refused: refusedPayments(app), log: silentLogger },
     prices: { 'data:read': '0.0005' },
-    methods: [
-      chargesOf(options, randomBytes(32), undefined, { currencies: () => (cannotSettle ? [] : taken) }),
-    ],
+    methods: [charges],
   })
   const quotas = new Quotas(quotaRows(app), clock)
   server = await startServer([read], null, {
@@ -100,6 +103,29 @@ test('a payment that comes with it is not even looked at', async () => {
   expect(await told(await ask('?minBlock=99', { authorization: credential }))).toEqual([
     ...[409, false, 'block_not_reached'],
   ])
+})
+
+test('a payment whose answer is over is told so, though its store is away', async () => {
+  const [challenge] = Challenge.fromResponseList(await ask())
+  if (!challenge) throw new Error('nothing is offered')
+  const authorization = Credential.serialize({ challenge, payload: {} })
+  const identity = charges.identityOf(authorization)
+  if (!identity) throw new Error('the credential spends nothing')
+  const request = { method: 'GET', url: '/v1/read', body: undefined }
+  isAway = true
+  expect(await told(await ask('', { authorization }))).toEqual([502, false, 'upstream_error'])
+  const payment = await claimPayment(
+    app,
+    {
+      ...{ identity: identity.identity, credentialDigest: identity.digest, reference: null, txHash: null },
+      ...{ requestDigest: requestDigest('shop.example', request), scope: 'data:read', method: charges.name },
+      ...{ chainId: 1337, currency: PATH_USD, amount: 500n, validBeforeSeconds: 2_000_000_000 },
+      ...{ recipient: `0x${'ee'.repeat(20)}`, payer: `0x${'aa'.repeat(20)}` },
+    },
+    ...([Date.now(), 60_000] as const),
+  )
+  await answerPayment(app, payment?.id ?? '')
+  expect(await told(await ask('', { authorization }))).toEqual([403, false, 'payment_used'])
 })
 
 test('a store that is away is no offer', async () => {
