@@ -11,6 +11,7 @@ const ofOtherRuns = ['**/*.{full,long}.test.ts', 'test/extra/**']
 export default defineConfig({
   test: {
     maxWorkers: shared.maxWorkers,
+    fsModuleCache: shared.fsModuleCache,
     projects: [
       {
         test: {
