@@ -50,8 +50,8 @@ export async function removeEntries(
 }
 
 /**
- * Gives services that this source alone lists the URLs they have now. An id that another source
- * lists too stays where it is.
+ * Gives services that this source alone lists, or nobody any more, the URLs they have now. An id
+ * that another source lists too stays where it is.
  */
 export async function moveServices(
   app: AppDatabase,
@@ -62,7 +62,8 @@ export async function moveServices(
     await sql`
       UPDATE app.catalog_services s SET service_url = ${serviceUrl}
       WHERE s.service_id = ${serviceId} AND s.service_url <> ${serviceUrl}
-        AND (SELECT bool_and(e.source_id = ${sourceId}) FROM app.catalog_entries e WHERE e.service_id = s.service_id)
+        AND NOT EXISTS (
+          SELECT FROM app.catalog_entries e WHERE e.service_id = s.service_id AND e.source_id <> ${sourceId})
         AND NOT EXISTS (SELECT FROM app.catalog_services o WHERE o.service_url = ${serviceUrl})
     `.execute(app)
 }

@@ -119,6 +119,10 @@ describe('what ships', () => {
     expect(second.changed).toBe(sellers.length)
     const alone = await importShipped(mine.app, { api, demo: null })
     expect(alone.removed).toBe(sellers.length - 1)
+    // A start without a dev chain took them out; another one has them again.
+    const again = await importShipped(mine.app, { api, demo: 'http://127.0.0.1:3333' })
+    expect(again.problems.map(({ path }) => path[0])).toEqual(['demo-sun'])
+    expect(again.added).toBe(sellers.length - 1)
   })
 })
 
