@@ -40,6 +40,20 @@ export function surveyOf(text: string): JsonSurvey {
   return { values, longNumbers, inexact }
 }
 
+/** Whether any number is one that a double cannot hold as written. */
+export function hasInexact(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at)
+    if (char === quote) at = endOfString(text, at)
+    else if (char === minus || isDigit(char)) {
+      const end = endOfNumber(text, at)
+      if (!isExact(text.slice(at, end))) return true
+      at = end - 1
+    }
+  }
+  return false
+}
+
 const [quote, backslash, comma, openBrace, openBracket, minus] = [0x22, 0x5c, 0x2c, 0x7b, 0x5b, 0x2d]
 const isDigit = (char: number): boolean => char >= 0x30 && char <= 0x39
 /** Digits, and `.`, `e`, `E`, `+`, `-`. */
@@ -62,11 +76,12 @@ function endOfNumber(text: string, start: number): number {
 /** Up to 15 digits a double gives back. */
 const isShort = (token: string): boolean => token.length <= 15 && !/[eE]/.test(token)
 
-function isExact(token: string): boolean {
+export function isExact(token: string): boolean {
   if (isShort(token)) return true
   if (token.length > DIGITS_MAX) return false
   const value = Number(token)
-  return Number.isFinite(value) && decimalOf(token) === decimalOf(String(value))
+  const told = String(value)
+  return told === token || (Number.isFinite(value) && decimalOf(token) === decimalOf(told))
 }
 
 /** A number of more characters is refused: some of a double's have 767 digits. */

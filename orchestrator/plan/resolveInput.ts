@@ -2,6 +2,7 @@
 import { failure } from '#errors.ts'
 import { isRecord } from '#primitives.ts'
 import { jsonBytes } from '../catalog/jsonBytes.ts'
+import { isKeptNumber } from './lossless.ts'
 import { parseReference } from './reference.ts'
 
 /** An input with all that it takes from others: as much as a whole plan may have. */
@@ -80,7 +81,7 @@ export function valueAt(value: unknown, pointer: string): unknown {
   for (const segment of pointer.split('/').slice(1)) {
     const name = segment.replaceAll('~1', '/').replaceAll('~0', '~')
     if (Array.isArray(at)) at = /^(0|[1-9][0-9]{0,8})$/.test(name) ? at[Number(name)] : undefined
-    else at = isRecord(at) && Object.hasOwn(at, name) ? at[name] : undefined
+    else at = isRecord(at) && !isKeptNumber(at) && Object.hasOwn(at, name) ? at[name] : undefined
   }
   return at
 }
