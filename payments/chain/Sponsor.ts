@@ -8,7 +8,7 @@ import { failure } from '#errors.ts'
 import { ATTO_PER_MILLIONTH } from '#money/amounts.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { leftToday, reserveFee } from '#rows/payments/sponsored.ts'
-import { SENDS } from './refusals.ts'
+import { SENDS } from './sendCounted.ts'
 
 export interface SponsorOptions {
   readonly app: AppDatabase

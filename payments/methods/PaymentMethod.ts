@@ -49,6 +49,15 @@ export type Outcome =
   | { readonly kind: 'failed' }
   | { readonly kind: 'unknown' }
 
+/** Nothing left this process, or every node that it reached refused it: the credential is not spent. */
+export interface Unsent {
+  readonly kind: 'unsent'
+  readonly problem: Problem | null
+}
+
+/** RFC 9457: why a payment was not accepted. */
+export type Problem = Readonly<Record<string, unknown>>
+
 /** What a credential is known by before it was checked. */
 export interface Identity {
   /** The challenge or nonce that it spends. */
@@ -78,8 +87,8 @@ export interface PaymentMethod {
   metaIn?(credential: string): Readonly<Record<string, string>>
   /** Changes nothing. @throws PaymentRefusedError */
   check(credential: string, price: Price): Promise<CheckedPayment>
-  /** Spends it. `unsent`: surely nothing left this process, or every node that it reached refused it. */
-  send(credential: string, price: Price, payment: CheckedPayment): Promise<Outcome | 'unsent'>
+  /** Spends it. */
+  send(credential: string, price: Price, payment: CheckedPayment): Promise<Outcome | Unsent>
   /** Whether the payer has sent it already, so that it is settled before anything is done for it. */
   settlesFirst?(credential: string): boolean
   /**
@@ -112,15 +121,15 @@ export type Managed =
   | {
       readonly kind: 'refused'
       readonly challenge: Challenge | null
-      readonly problem: Readonly<Record<string, unknown>>
+      readonly problem: Problem
     }
 
 /** The credential does not pay for this request; nothing was done with it. */
 export class PaymentRefusedError extends failure('PaymentRefusedError', 'payment_refused', 'stop') {
-  /** RFC 9457, for the body of the next challenge; null for none. */
-  readonly problem: Readonly<Record<string, unknown>> | null
+  /** For the body of the next challenge; null for none. */
+  readonly problem: Problem | null
 
-  constructor(cause: unknown, problem: Readonly<Record<string, unknown>> | null = null) {
+  constructor(cause: unknown, problem: Problem | null = null) {
     super('the payment was not accepted', { cause })
     this.problem = problem
   }

@@ -4,8 +4,15 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Credential, Errors, PaymentRequest, type Receipt } from 'mppx'
 import { ApiError } from '#http/errors.ts'
 import { isRecord } from '#primitives.ts'
+import { reasonOf } from '../chain/refusals.ts'
 import type { SignedChallenge } from './ChallengeSigner.ts'
-import { type Challenge, type Identity, PaymentRefusedError } from './PaymentMethod.ts'
+import {
+  type Challenge,
+  type Identity,
+  PaymentRefusedError,
+  type Problem,
+  type Unsent,
+} from './PaymentMethod.ts'
 
 export interface Presented {
   readonly credential: string
@@ -65,10 +72,20 @@ export function mppCredentialIn(credential: string): Credential.Credential {
 }
 
 export const refusal = (cause: unknown): PaymentRefusedError =>
-  new PaymentRefusedError(
-    cause,
-    cause instanceof Errors.PaymentError ? { ...cause.toProblemDetails() } : null,
-  )
+  new PaymentRefusedError(cause, problemOf(cause))
+
+/** A payment that was not spent. */
+export const unsent = (cause: unknown): Unsent => ({ kind: 'unsent', problem: problemOf(cause) })
+
+function problemOf(cause: unknown): Problem | null {
+  if (cause instanceof Errors.PaymentError) return { ...cause.toProblemDetails() }
+  const reason = reasonOf(cause)
+  if (reason === null) return null
+  const refused = new Errors.VerificationFailedError({
+    reason: `the chain refuses the transaction: ${reason}`,
+  })
+  return { ...refused.toProblemDetails() }
+}
 
 /** By the seller that made the challenge; the first one's failure where none did. */
 export async function bySeller<Seller, Result>(

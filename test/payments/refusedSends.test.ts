@@ -1,6 +1,6 @@
-// Goal: a charge that no node took costs its payer no wait: it is challenged anew at once. Whatever
-// may have arrived is no failure (PAY-05). What cannot settle is not offered, and so many refusals a
-// minute of one caller are looked at.
+// Goal: a charge, or an opening of a channel, that no node took costs its payer no wait: it is challenged
+// anew at once, and told why. Whatever may have arrived is no failure (PAY-05). What cannot settle is
+// not offered, and so many refusals a minute of one caller are looked at.
 // Method: a server over Postgres and a dev chain, before whose node stand nodes that refuse what is
 // sent, or say so.
 import { randomBytes, randomUUID } from 'node:crypto'
@@ -8,8 +8,10 @@ import { createClient, custom, fallback, http, type Transport } from 'viem'
 import { tempo } from 'viem/chains'
 import { Actions } from 'viem/tempo'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { channelTransport } from '#local/devchain/channels/channelTransport.ts'
 import { DevRpc } from '#local/devchain/devRpc.ts'
-import { countingRefusals } from '#payments/chain/refusals.ts'
+import { Sponsor } from '#payments/chain/Sponsor.ts'
+import { countingRefusals } from '#payments/chain/sendCounted.ts'
 import { Offers } from '#payments/methods/charge/Offers.ts'
 import { recheck } from '#payments/methods/recheck.ts'
 import { Sends } from '#payments/methods/Sends.ts'
@@ -20,6 +22,7 @@ import { startTestDevChain } from '../support/devchain.ts'
 import { hasty } from './support/hasty.ts'
 import { countedOf, countingNode, withinAMinute } from './support/refused.ts'
 import { type Order, startOddNode } from './support/secrecy.ts'
+import { openSession, sessionsOf } from './support/sessions.ts'
 import { accountOf, balanceOf, chargesOf, openShop, PATH_USD, PRICE, payer } from './support/shop.ts'
 
 const chainId = 1337
@@ -30,7 +33,10 @@ let payees = 80
 let recipient: `0x${string}`
 beforeAll(async () => {
   chain = await startTestDevChain(chainId)
-  await new DevRpc(chain.rpcUrl).call('evm_setIntervalMining', 1)
+  const node = new DevRpc(chain.rpcUrl)
+  await node.call('evm_setIntervalMining', 1)
+  // Channels are opened by the clock of the newest block, and that of block 0 stands at 1970.
+  await node.call('evm_mine')
 })
 afterAll(() => chain?.remove())
 beforeEach(() => {
@@ -49,8 +55,8 @@ const poor = told(-32_000, 'insufficient funds for gas * price + value')
 const slow = told(-32_000, 'timeout')
 
 /** A node that answers so to what is sent, though it may take it. */
-function answering({ code, message }: Told, takes = false): Transport {
-  const { request } = http(chain.rpcUrl)({ retryCount: 0 })
+function answering({ code, message }: Told, takes = false, inner: Transport = http(chain.rpcUrl)): Transport {
+  const { request } = inner({ retryCount: 0 })
   const ask: (asked: { method: string; params?: unknown }) => Promise<unknown> = request
   const answer = async (asked: { method: string; params?: unknown }) => {
     if (!SENDS.has(asked.method)) return ask(asked)
@@ -69,7 +75,7 @@ async function paidAt(nodes: readonly Transport[]) {
   const authorization = await client.createCredential(await client.rawFetch(`${shop.origin}/read`))
   const caller = randomUUID()
   const answer = await fetch(`${shop.origin}/read`, { headers: { authorization, 'x-caller': caller } })
-  const kept = (await listPayments(app, 100)).filter((payment) => payment.recipient === recipient)
+  const kept = await keptFor()
   await shop.close()
   return {
     ...{ status: answer.status, isChallenged: answer.headers.has('www-authenticate') },
@@ -78,6 +84,9 @@ async function paidAt(nodes: readonly Transport[]) {
     counted: await countedOf(app, caller),
   }
 }
+
+const keptFor = async () =>
+  (await listPayments(app, 100)).filter((payment) => payment.recipient === recipient)
 
 const anew = { status: 402, isChallenged: true, states: [], received: 0n, counted: 1 }
 const pending = { status: 503, isChallenged: false, states: ['sending'], received: 0n, counted: 0 }
@@ -106,6 +115,78 @@ test('a refusal says nothing of the node before it, which was too slow', async (
 test('a charge that was refused in words and taken is settled', async () => {
   expect(await paidAt([answering(poor, true)])).toEqual({
     ...{ status: 200, isChallenged: false, states: ['settled'], received: PRICE, counted: 0 },
+  })
+})
+
+describe('an opening of a channel', () => {
+  interface Opening {
+    readonly node?: Transport
+    readonly isSponsored?: boolean
+    /** That of its payer's account. */
+    readonly index?: number
+    /** Done once it is signed. */
+    readonly signed?: () => Promise<unknown>
+    readonly method?: 'GET' | 'POST'
+  }
+
+  /** The answer to its payer by a server before such a node. */
+  async function opened({ node = channels(), isSponsored = true, index = 2, ...opening }: Opening) {
+    const options = { app, rpcUrl: chain.rpcUrl, chainId, recipient, key }
+    const account = accountOf(7)
+    const sponsor = new Sponsor({ app, chainId, account, limit: 10n ** 9n, isFunded: () => isSponsored })
+    const transport = countingRefusals(node)
+    const methods = () => [sessionsOf({ ...options, sponsor, transport }, key)]
+    const shop = await openShop({ ...options, methods })
+    const { nextVoucher, sent } = openSession(index, options)
+    await nextVoucher(`${shop.origin}/read`)
+    await opening.signed?.()
+    const authorization = sent.at(-1)?.headers.get('authorization') ?? ''
+    const caller = randomUUID()
+    const { method = 'GET' } = opening
+    const headers = { authorization, 'x-caller': caller }
+    const answer = await fetch(`${shop.origin}/read`, { method, headers })
+    const { detail } = Object(await answer.json())
+    const states = (await keptFor()).map(({ state }) => state)
+    await shop.close()
+    return { status: answer.status, detail, states, counted: await countedOf(app, caller) }
+  }
+  const channels = () => channelTransport(new DevRpc(chain.rpcUrl))
+  const tooLittle = expect.stringMatching(/the chain refuses the transaction: its account has too little/)
+
+  test.each([
+    ['a sponsor pays the fee', true],
+    ['the payer pays its fee', false],
+  ])('that the node refuses costs no wait, and is told why: %s', async (_, isSponsored) => {
+    const node = answering(poor, false, channels())
+    const told = await opened({ node, isSponsored })
+    expect(told).toEqual({ status: 402, detail: tooLittle, states: [], counted: 1 })
+  })
+
+  test('whose payer has spent the money meanwhile costs no wait', async () => {
+    const [index, rich] = [5_010, accountOf(3)]
+    const account = accountOf(index)
+    const move = (from: typeof account, to: `0x${string}`, amount: bigint) => {
+      const transport = http(chain.rpcUrl)
+      const on = { account: from, chain: { ...tempo, id: chainId }, transport, pollingInterval: 100 }
+      return Actions.token.transferSync(createClient(on), {
+        ...{ token: PATH_USD, feeToken: PATH_USD },
+        ...{ to, amount },
+      })
+    }
+    await move(rich, account.address, 2_000_000n)
+    const told = await opened({ index, signed: () => move(account, rich.address, 1_700_000n) })
+    expect(told).toMatchObject({ status: 402, detail: expect.stringMatching(/reverted/), states: [] })
+  })
+
+  test('to a node that was too slow may be on its way', async () => {
+    const node = answering(slow, false, channels())
+    expect(await opened({ node })).toMatchObject({ status: 503, states: ['sending'], counted: 0 })
+    expect(await opened({ node, method: 'POST', index: 3 })).toMatchObject({ status: 503 })
+  })
+
+  test('by itself, that the node refuses, is told why', async () => {
+    const node = answering(poor, false, channels())
+    expect(await opened({ node, method: 'POST', index: 4 })).toMatchObject({ status: 402, detail: tooLittle })
   })
 })
 

@@ -1,12 +1,14 @@
-// Goal: a replica that is late makes no settled x402 payment a failed one (PAY-05).
-// Method: a second chain whose node answers some calls as of an older block; each call of a provider may
-// reach such a replica.
+// Goal: a replica that is late makes no settled x402 payment a failed one, and a node that refuses makes
+// none unknown (PAY-05).
+// Method: a second chain whose node answers some calls as of an older block, where each call of a provider
+// may reach such a replica; or that takes nothing.
 import { custom, http } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { quantity } from '#local/devchain/devRpc.ts'
 import { type Ask, askOf } from '#money/node.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { lower, SECOND_CHAIN, type SecondChain, startSecondChain, x402Payer } from './support/secondChain.ts'
+import { startOddNode } from './support/secrecy.ts'
 import { accountOf, openShop, PRICE } from './support/shop.ts'
 import { localFacilitator, x402Method } from './support/x402Method.ts'
 
@@ -80,6 +82,28 @@ test.each([
   expect([200, 503]).toContain(answer.status)
   provider.late = new Set()
   if (answer.status === 503) expect((await read()).status).toBe(200)
+  expect(await chain.balanceOf(recipient)).toBe(PRICE)
+  await shop.close()
+})
+
+test('a payment whose transaction the node refuses is challenged anew at once, and pays still', async () => {
+  const node = await startOddNode(chain.rpcUrl)
+  onTestFinished(() => void node.close())
+  const recipient = lower(accountOf(payees++).address)
+  const place = { app, rpcUrl: node.rpcUrl }
+  const facilitator = localFacilitator({ ...place, key, perDay: 10n ** 18n })
+  const x402 = await x402Method({ ...place, recipient, facilitator })
+  const shop = await openShop({ ...place, chainId: SECOND_CHAIN, recipient, methods: () => [x402] })
+  const credential = await x402Payer(await chain.payer()).credentialFor(`${shop.origin}/read`)
+  const read = () => fetch(`${shop.origin}/read`, { headers: { 'payment-signature': credential } })
+
+  const rejected = { code: -32_003, message: 'transaction underpriced' }
+  node.wire.order = (method) => (method === 'eth_sendRawTransaction' ? rejected : null)
+  const answer = await read()
+  const detail = expect.stringMatching(/the chain would not take it/)
+  expect([answer.status, await answer.json()]).toMatchObject([402, { detail }])
+  node.wire.order = () => null
+  expect((await read()).status).toBe(200)
   expect(await chain.balanceOf(recipient)).toBe(PRICE)
   await shop.close()
 })

@@ -2,7 +2,6 @@
  * Charges in tokens of a Tempo chain, by the Payment scheme of HTTP. The protocol is the library's:
  * here stand what is asked for, and what a look at the chain says of a transaction that was sent.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Credential, Receipt } from 'mppx'
@@ -12,11 +11,11 @@ import { tempo as tempoChain } from 'viem/chains'
 import { Transaction } from 'viem/tempo'
 import { amountOf, decimalText } from '#money/amounts.ts'
 import type { Ask } from '#money/node.ts'
-import { isNowhere, isOver, lookFor } from '#money/settled.ts'
+import { isOver, lookFor } from '#money/settled.ts'
 import { isHash, isRecord, lowercased } from '#primitives.ts'
 import type { CheckedPayment } from '#rows/payments/payments.ts'
-import { SENDS, sendCounted } from '../../chain/refusals.ts'
 import type { Sponsor } from '../../chain/Sponsor.ts'
+import { noticingSends, sendCounted } from '../../chain/sendCounted.ts'
 import { ChallengeSigner, secretKeyOf } from '../ChallengeSigner.ts'
 import {
   bySeller,
@@ -30,8 +29,9 @@ import {
   mppPaymentIn,
   refusal,
   serializeReceipt,
+  unsent,
 } from '../mpp.ts'
-import type { Challenge, DocumentedOffer, Outcome, PaymentMethod, Price } from '../PaymentMethod.ts'
+import type { Challenge, DocumentedOffer, Outcome, PaymentMethod, Price, Unsent } from '../PaymentMethod.ts'
 import type { Sends } from '../Sends.ts'
 import { isSenderProved } from './provedSender.ts'
 
@@ -90,16 +90,13 @@ export class TempoCharges implements PaymentMethod {
   readonly identityOf = mppIdentityOf
   readonly metaIn = mppMetaIn
   readonly #options: ChargeOptions
-  readonly #client: ReturnType<typeof openClient>['client']
-  readonly #sending: AsyncLocalStorage<Sending>
+  readonly #client: ReturnType<typeof openClient>
   #sellers: readonly ReturnType<typeof openSeller>[] = []
   #signer = new ChallengeSigner([])
 
   constructor(options: ChargeOptions) {
     this.#options = options
-    const { client, sending } = openClient(options)
-    this.#client = client
-    this.#sending = sending
+    this.#client = openClient(options)
     this.use(options.keys)
   }
 
@@ -169,25 +166,21 @@ export class TempoCharges implements PaymentMethod {
   }
 
   /** Unknown where it was sent and no block is known to have it. */
-  async send(text: string, price: Price, payment: CheckedPayment): Promise<Outcome | 'unsent'> {
-    const attempt: Sending = { identity: payment.identity, txHash: null }
-    const sent = await sendCounted(() => {
+  async send(text: string, price: Price, payment: CheckedPayment): Promise<Outcome | Unsent> {
+    const { nodes, sends, sponsoring } = this.#options
+    const keepHash = async (txHash: `0x${string}`) => sponsoring?.keepHash(payment.identity, txHash)
+    const sent = await sendCounted({ nodes, keepHash }, () => {
       const credential = mppCredentialIn(text)
       const binding = this.#bindingOf(price, this.#askedIn(credential, price), credential)
-      return this.#sending.run(attempt, () =>
-        bySeller(this.#sellers, (seller) => seller.broadcastCredential(credential, binding)),
-      )
+      return bySeller(this.#sellers, (seller) => seller.broadcastCredential(credential, binding))
     })
-    const { txHash } = attempt
-    const { nodes, sends } = this.#options
-    if (sent.kind === 'sent') sends?.went()
-    else if (sent.isOurs) sends?.failed()
-    if (sent.kind === 'sent')
-      return { kind: 'settled', receipt: serializeReceipt(sent.result), txHash: txHash ?? payment.txHash }
-    // The library throws alike before and after it was sent.
-    if (txHash === null) return 'unsent'
-    const isUnsent = sent.isRefused && (await isNowhere(nodes, txHash))
-    return isUnsent ? 'unsent' : this.outcome({ ...payment, txHash })
+    if (sent.kind === 'sent') {
+      sends?.went()
+      const { result, txHash } = sent
+      return { kind: 'settled', receipt: serializeReceipt(result), txHash: txHash ?? payment.txHash }
+    }
+    if (sent.isOurs) sends?.failed()
+    return sent.kind === 'unsent' ? unsent(sent.cause) : this.outcome({ ...payment, txHash: sent.txHash })
   }
 
   readonly receiptHeaders = (receipt: string) => ({ 'payment-receipt': receipt })
@@ -259,36 +252,17 @@ export class TempoCharges implements PaymentMethod {
   }
 }
 
-/** A payment that is being sent. */
-interface Sending {
-  readonly identity: string
-  /** Once it leaves. */
-  txHash: `0x${string}` | null
-}
-
-/** A client that knows which payment it sends, and keeps the hash of what it is about to send. */
+/** Asks once more where a node did not answer, as viem does by itself. */
 function openClient({ chainId, transport, sponsoring }: ChargeOptions) {
-  const sending = new AsyncLocalStorage<Sending>()
-  const chain = { ...tempoChain, id: chainId }
-  const inner = createClient({ chain, transport: sponsoring?.sponsor.limiting(transport) ?? transport })
-  const request = async ({ method, params }: { method: string; params?: unknown }) => {
-    const [raw] = Array.isArray(params) ? params : []
-    const attempt = sending.getStore()
-    if (attempt && SENDS.has(method) && typeof raw === 'string') {
-      const txHash = keccak256(asHex(raw))
-      await sponsoring?.keepHash(attempt.identity, txHash)
-      attempt.txHash = txHash
-    }
-    const ask: (asked: { method: string; params?: unknown }) => Promise<unknown> = inner.transport.request
-    return ask({ method, ...(params !== undefined && { params }) })
-  }
-  return { client: createClient({ chain, transport: custom({ request }) }), sending }
+  const noticing = noticingSends(transport)
+  const { request } = (sponsoring?.sponsor.limiting(noticing) ?? noticing)({ retryCount: 0 })
+  return createClient({ chain: { ...tempoChain, id: chainId }, transport: custom({ request }) })
 }
 
 function openSeller(
   { realm, chainId, recipient, currency, sponsoring }: ChargeOptions,
   key: Uint8Array,
-  client: ReturnType<typeof openClient>['client'],
+  client: ReturnType<typeof openClient>,
 ) {
   const fees = sponsoring && {
     feePayer: sponsoring.sponsor.account,
@@ -353,8 +327,3 @@ const isAddress = (value: unknown): value is `0x${string}` =>
 /** 0x78: what a sponsor is to sign too. */
 const isTempoTransaction = (value: unknown): value is `0x76${string}` | `0x78${string}` =>
   typeof value === 'string' && /^0x7[68]/.test(value)
-
-function asHex(text: string): `0x${string}` {
-  if (!text.startsWith('0x')) throw new TypeError('not hexadecimal')
-  return `0x${text.slice(2)}`
-}

@@ -11,6 +11,7 @@ import { isRecord } from '#primitives.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { findChannel, wasTaken } from '#rows/payments/channels.ts'
 import { CHANNEL_METHOD, type CheckedPayment } from '#rows/payments/payments.ts'
+import { sendCounted } from '../../chain/sendCounted.ts'
 import { ChallengeSigner, signedByLibrary } from '../ChallengeSigner.ts'
 import type { Currency } from '../charge/TempoCharges.ts'
 import {
@@ -22,6 +23,7 @@ import {
   mppPaymentIn,
   refusal,
   serializeReceipt,
+  unsent,
 } from '../mpp.ts'
 import type {
   Challenge,
@@ -32,9 +34,10 @@ import type {
   Outcome,
   PaymentMethod,
   Price,
+  Unsent,
 } from '../PaymentMethod.ts'
 import { channelStore } from './channelStore.ts'
-import { bootstrap, manage, managementIn } from './management.ts'
+import { bootstrap, manage, managementIn, mayArrive } from './management.ts'
 import { openSessionSeller, type SessionSeller, type SessionSellerOptions } from './sessionSeller.ts'
 import { type ChannelCredential, voucherIn } from './voucherIn.ts'
 
@@ -107,8 +110,9 @@ export class TempoSessions implements PaymentMethod {
   managedBy(request: ManagingRequest): (() => Promise<Managed>) | null {
     const text = managementIn(request)
     if (text === null || this.#options.currencies().length === 0) return null
+    const renew = (credential: Credential.Credential) => this.#renew(credential, text)
     if (mppPaymentIn(request.headers)?.method === this.name)
-      return () => manage(text, this.#sellers, (credential) => this.#renew(credential, text))
+      return () => manage(text, { sellers: this.#sellers, nodes: this.#options.nodes, renew })
     return () => this.#bootstrap(request.url, text)
   }
 
@@ -156,28 +160,12 @@ export class TempoSessions implements PaymentMethod {
   }
 
   /** Keeps the voucher, then spends from it what the payment asks. */
-  async send(text: string, price: Price, payment: CheckedPayment): Promise<Outcome | 'unsent'> {
-    const credential = mppCredentialIn(text)
-    const { channelId, action } = this.#voucherOf(credential)
-    try {
-      const asked = this.#askedIn(credential, price)
-      const accepted = await bySeller(this.#sellers, (seller) =>
-        seller.broadcastCredential(credential, this.#bindingOf(price, asked, credential)),
-      )
-      const { spent, units } = await Session.Server.charge(
-        channelStore(this.#app, payment.identity),
-        channelId,
-        payment.amount,
-      )
-      return {
-        kind: 'settled',
-        receipt: serializeReceipt({ ...accepted, ...{ spent: `${spent}`, units } }),
-        txHash: null,
-      }
-    } catch (error) {
-      // An opening may be on its way to the chain. Its payer asks again, or for its deposit.
-      return action === 'open' && !(error instanceof Errors.PaymentError) ? { kind: 'unknown' } : 'unsent'
-    }
+  async send(text: string, price: Price, payment: CheckedPayment): Promise<Outcome | Unsent> {
+    const { nodes } = this.#options
+    const sent = await sendCounted({ nodes }, () => this.#spend(text, price, payment))
+    if (sent.kind === 'sent') return { kind: 'settled', receipt: serializeReceipt(sent.result), txHash: null }
+    // An opening may be on its way to the chain. Its payer asks again, or for its deposit.
+    return mayArrive(sent) ? { kind: 'unknown' } : unsent(sent.cause)
   }
 
   async outcome({ identity }: CheckedPayment): Promise<Outcome> {
@@ -189,6 +177,17 @@ export class TempoSessions implements PaymentMethod {
       ...{ challengeId: identity, channelId: id, acceptedCumulative, spent, units },
     })
     return { kind: 'settled', receipt: serializeReceipt(receipt), txHash: null }
+  }
+
+  async #spend(text: string, price: Price, { identity, amount }: CheckedPayment) {
+    const credential = mppCredentialIn(text)
+    const asked = this.#askedIn(credential, price)
+    const accepted = await bySeller(this.#sellers, (seller) =>
+      seller.broadcastCredential(credential, this.#bindingOf(price, asked, credential)),
+    )
+    const { channelId } = this.#voucherOf(credential)
+    const { spent, units } = await Session.Server.charge(channelStore(this.#app, identity), channelId, amount)
+    return { ...accepted, ...{ spent: `${spent}`, units } }
   }
 
   #bootstrap(url: string, authorization: string | undefined): Promise<Managed> {

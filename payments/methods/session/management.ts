@@ -4,14 +4,17 @@
  */
 import { Credential, Errors } from 'mppx'
 import { messageOf } from '#errors.ts'
+import { ApiError } from '#http/errors.ts'
+import type { Ask } from '#money/node.ts'
 import { isRecord } from '#primitives.ts'
-import { bySeller, challengeIn, mppCredentialIn, mppPaymentIn, serializeReceipt } from '../mpp.ts'
+import { type Sent, sendCounted } from '../../chain/sendCounted.ts'
+import { bySeller, challengeIn, mppCredentialIn, mppPaymentIn, serializeReceipt, unsent } from '../mpp.ts'
 import type { Challenge, Managed, ManagingRequest } from '../PaymentMethod.ts'
 import type { SessionSeller } from './sessionSeller.ts'
 import { voucherIn } from './voucherIn.ts'
 
 /** What stands in the credential's own challenge, for another like it. */
-export type Renew = (credential: Credential.Credential, text: string) => Promise<Challenge | null>
+type Renew = (credential: Credential.Credential) => Promise<Challenge | null>
 
 /** Null where the request is none of these. @throws ApiError for two payments */
 export function managementIn(request: ManagingRequest): string | null {
@@ -33,22 +36,33 @@ function isProof(text: string): boolean {
   return amount === '0'
 }
 
-/** Does it. */
-export async function manage(
-  text: string,
-  sellers: readonly SessionSeller[],
-  renew: Renew,
-): Promise<Managed> {
-  const credential = mppCredentialIn(text)
-  try {
-    const receipt = await bySeller(sellers, (seller) => seller.broadcastCredential(credential))
-    return { kind: 'managed', headers: { 'payment-receipt': serializeReceipt(receipt) } }
-  } catch (error) {
-    const failed = error instanceof Errors.PaymentError ? error : new Errors.VerificationFailedError({})
-    const challenge = await renew(credential, text).catch(() => null)
-    return { kind: 'refused', challenge, problem: { ...failed.toProblemDetails() } }
-  }
+export interface ManageOptions {
+  readonly sellers: readonly SessionSeller[]
+  /** Each node of the chain by itself. */
+  readonly nodes: readonly Ask[]
+  readonly renew: Renew
 }
+
+/** Does it. @throws ApiError settlement_pending where it may be on its way to the chain */
+export async function manage(text: string, { sellers, nodes, renew }: ManageOptions): Promise<Managed> {
+  const credential = mppCredentialIn(text)
+  const sent = await sendCounted({ nodes }, () =>
+    bySeller(sellers, (seller) => seller.broadcastCredential(credential)),
+  )
+  if (sent.kind === 'sent')
+    return { kind: 'managed', headers: { 'payment-receipt': serializeReceipt(sent.result) } }
+  if (mayArrive(sent)) throw new ApiError('settlement_pending', undefined, { headers: again })
+  const problem = unsent(sent.cause).problem ?? new Errors.VerificationFailedError({}).toProblemDetails()
+  const challenge = await renew(credential).catch(() => null)
+  return { kind: 'refused', challenge, problem: { ...problem } }
+}
+
+/** Whether what was asked of a channel may happen still: the library has not said that it did not. */
+export const mayArrive = ({ kind, cause }: Exclude<Sent<unknown>, { kind: 'sent' }>): boolean =>
+  kind === 'unsure' && !(cause instanceof Errors.PaymentError)
+
+/** A block comes sooner. */
+const again = { 'retry-after': '5' }
 
 /** What the library answers to HEAD: a charge of nothing, or after its proof the payer's channel. */
 export async function bootstrap(

@@ -2,10 +2,12 @@
 import { Mppx, tempo } from 'mppx/server'
 import { createClient, type Transport } from 'viem'
 import { tempo as tempoChain } from 'viem/chains'
+import type { Ask } from '#money/node.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { nameCapture } from '#rows/payments/captures.ts'
 import { findOpenChannel } from '#rows/payments/channels.ts'
 import type { Sponsor } from '../../chain/Sponsor.ts'
+import { noticingSends } from '../../chain/sendCounted.ts'
 import { secretKeyOf } from '../ChallengeSigner.ts'
 import { paymentStore } from './channelStore.ts'
 
@@ -19,8 +21,10 @@ export interface SessionSellerOptions {
   readonly currency: `0x${string}`
   /** Settles for the recipient, and pays fees. */
   readonly sponsor: Sponsor
-  /** To nodes of the chain. */
+  /** To nodes of the chain, each of which counts its refusals. */
   readonly transport: Transport
+  /** Each node by itself. */
+  readonly nodes: readonly Ask[]
 }
 
 export type SessionSeller = ReturnType<typeof openSessionSeller>
@@ -30,7 +34,7 @@ export function openSessionSeller(
   key: Uint8Array,
 ) {
   const { account, policy: feePayerPolicy } = sponsor
-  const transport = sponsor.limiting(inner)
+  const transport = sponsor.limiting(noticingSends(inner))
   const client = createClient({ account, chain: { ...tempoChain, id: chainId }, transport })
   return Mppx.create({
     realm,

@@ -5,8 +5,8 @@ export interface Facilitator {
   /** Changes nothing. Null where it would settle, else why not. @throws where nobody could tell */
   verify(payload: PaymentPayload, requirements: PaymentRequirements): Promise<string | null>
   /**
-   * `unsent`: surely nothing left this process. Else the transaction, as far as it was told: whether
-   * it settled is asked of the chain. @throws where nobody knows what became of it
+   * `unsent`: nothing left this process, or its node refused it. Else the transaction, as far as it
+   * was told: whether it settled is asked of the chain. @throws where nobody knows what became of it
    */
   settle(
     payload: PaymentPayload,

@@ -6,7 +6,7 @@ import { type PendingSettlementStore, x402Facilitator } from '@x402/core/facilit
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types'
 import { type FacilitatorEvmSigner, toFacilitatorEvmSigner } from '@x402/evm'
 import { ExactEvmScheme } from '@x402/evm/exact/facilitator'
-import { createPublicClient, encodeFunctionData, type Hex, keccak256, type Transport } from 'viem'
+import { createPublicClient, encodeFunctionData, type Hex, type Transport } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import {
   estimateFeesPerGas,
@@ -15,6 +15,8 @@ import {
   sendRawTransaction,
   type VerifyTypedDataParameters,
 } from 'viem/actions'
+import { type Ask, askOf } from '#money/node.ts'
+import { countingRefusals, noticingSends, sendCounted } from '../../chain/sendCounted.ts'
 import { type Facilitator, txHashIn } from './Facilitator.ts'
 
 /** Money for fees, and the turn to spend it. */
@@ -49,6 +51,7 @@ export class LocalFacilitator implements Facilitator {
   readonly #account: ReturnType<typeof privateKeyToAccount>
   readonly #client: ReturnType<typeof openClient>
   readonly #network: `eip155:${number}`
+  readonly #nodes: readonly Ask[]
   /** That of the last transfer. */
   #gas = TRANSFER_GAS
 
@@ -57,21 +60,23 @@ export class LocalFacilitator implements Facilitator {
     this.#account = privateKeyToAccount(options.key)
     this.#client = openClient(options)
     this.#network = `eip155:${options.chainId}`
+    this.#nodes = [askOf(options.transport)]
   }
 
   async verify(payload: PaymentPayload, requirements: PaymentRequirements): Promise<string | null> {
-    const { isValid, invalidReason } = await this.#facilitator(() => {}).verify(payload, requirements)
+    const { isValid, invalidReason } = await this.#facilitator().verify(payload, requirements)
     return isValid ? null : (invalidReason ?? 'invalid')
   }
 
   async settle(payload: PaymentPayload, requirements: PaymentRequirements) {
-    let sent: string | null = null
-    const facilitator = this.#facilitator((hash) => {
-      sent = hash
+    let named: string | null = null
+    const sent = await sendCounted({ nodes: this.#nodes }, async () => {
+      const told = await this.#facilitator().settle(payload, requirements)
+      named = txHashIn(told.transaction)
+      // The library tells alike what it did not send, and what it does not know of.
+      if (!told.success) throw new Error('it may not have settled')
     })
-    const told = await facilitator.settle(payload, requirements).catch(() => null)
-    // The library tells alike what it did not send, and what it does not know of.
-    const txHash = sent ?? txHashIn(told?.transaction ?? '')
+    const txHash = sent.kind === 'unsent' ? named : (sent.txHash ?? named)
     return txHash === null ? 'unsent' : { txHash }
   }
 
@@ -93,9 +98,8 @@ export class LocalFacilitator implements Facilitator {
     return estimateFeesPerGas(this.#client)
   }
 
-  /** One for each payment: it tells what it sends. */
-  #facilitator(sending: (txHash: Hex) => void): x402Facilitator {
-    const scheme = new ExactEvmScheme(this.#signer(sending), {
+  #facilitator(): x402Facilitator {
+    const scheme = new ExactEvmScheme(this.#signer(), {
       // What is refused by now costs no fee.
       simulateInSettle: true,
       pendingSettlementStore: this.#options.pending,
@@ -103,7 +107,7 @@ export class LocalFacilitator implements Facilitator {
     return new x402Facilitator().register(this.#network, scheme)
   }
 
-  #signer(sending: (txHash: Hex) => void): FacilitatorEvmSigner {
+  #signer(): FacilitatorEvmSigner {
     const client = this.#client
     const { address } = this.#account
     return toFacilitatorEvmSigner(
@@ -116,15 +120,15 @@ export class LocalFacilitator implements Facilitator {
         waitForTransactionReceipt: (asked) => client.waitForTransactionReceipt(asked),
         writeContract: ({ address: to, abi, functionName, args, dataSuffix = '0x' }) => {
           const data = encodeFunctionData({ abi, functionName, args })
-          return this.#send({ to, data: `${data}${dataSuffix.slice(2)}` as const }, sending)
+          return this.#send({ to, data: `${data}${dataSuffix.slice(2)}` as const })
         },
-        sendTransaction: (asked) => this.#send(asked, sending),
+        sendTransaction: (asked) => this.#send(asked),
       },
       { confirmationTimeoutMs: CONFIRMATION_MS },
     )
   }
 
-  #send(asked: { to: Hex; data: Hex }, sending: (txHash: Hex) => void): Promise<Hex> {
+  #send(asked: { to: Hex; data: Hex }): Promise<Hex> {
     return this.#options.fees.inTurn(async (reserve) => {
       const request = await prepareTransactionRequest(this.#client, {
         ...{ ...asked, account: this.#account, chain: null, type: 'eip1559' },
@@ -138,11 +142,13 @@ export class LocalFacilitator implements Facilitator {
       this.#gas = request.gas < TRANSFER_GAS_MAX ? request.gas : TRANSFER_GAS_MAX
       await reserve(request.gas * request.maxFeePerGas)
       const serializedTransaction = await this.#account.signTransaction(request)
-      sending(keccak256(serializedTransaction))
       return sendRawTransaction(this.#client, { serializedTransaction })
     })
   }
 }
 
 const openClient = ({ transport }: LocalFacilitatorOptions) =>
-  createPublicClient({ transport, pollingInterval: POLL_MS })
+  createPublicClient({
+    transport: noticingSends(countingRefusals(transport)),
+    pollingInterval: POLL_MS,
+  })

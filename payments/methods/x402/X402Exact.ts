@@ -20,6 +20,7 @@ import {
   type PaymentMethod,
   PaymentRefusedError,
   type Price,
+  type Unsent,
 } from '../PaymentMethod.ts'
 import type { Sends } from '../Sends.ts'
 import { type Authorization, authorizationIn, PAYMENT_IDENTIFIER, refusal } from './authorization.ts'
@@ -145,7 +146,7 @@ export class X402Exact implements PaymentMethod {
     }
   }
 
-  async send(credential: string, price: Price, payment: CheckedPayment): Promise<Outcome | 'unsent'> {
+  async send(credential: string, price: Price, payment: CheckedPayment): Promise<Outcome | Unsent> {
     const { facilitator, pending, sends, known } = this.#options
     const authorization = authorizationIn(credential)
     const { payload } = authorization
@@ -158,7 +159,7 @@ export class X402Exact implements PaymentMethod {
       })
     if (settled === 'unsent') {
       sends?.doubt()
-      return 'unsent'
+      return { kind: 'unsent', problem: refusal('could not be sent: the chain would not take it').problem }
     }
     const { txHash } = settled
     const outcome = await this.#told({ ...payment, txHash })

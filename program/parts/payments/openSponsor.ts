@@ -28,7 +28,7 @@ export interface OpenedSponsor {
   readonly channelOffers: ChannelOffers
   readonly watch: ChannelWatch
   sessionsOf(
-    shared: Pick<ChargeOptions, 'realm' | 'keys' | 'chainId' | 'recipient' | 'currency'>,
+    shared: Pick<ChargeOptions, 'realm' | 'keys' | 'chainId' | 'recipient' | 'currency' | 'nodes'>,
   ): TempoSessions
   /** Until aborted. */
   run(signal: AbortSignal): Promise<unknown>

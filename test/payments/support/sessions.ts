@@ -1,10 +1,11 @@
 /** Sessions of the shop, and payers that are the library's own managers of one channel. */
 import { tempo as payByTempo } from 'mppx/client'
 import { Session } from 'mppx/tempo'
-import { createClient } from 'viem'
+import { createClient, type Transport } from 'viem'
 import { tempo } from 'viem/chains'
 import { channelTransport } from '#local/devchain/channels/channelTransport.ts'
 import { DevRpc } from '#local/devchain/devRpc.ts'
+import { askOf } from '#money/node.ts'
 import type { Sponsor } from '#payments/chain/Sponsor.ts'
 import { TempoSessions } from '#payments/methods/session/TempoSessions.ts'
 import { ALPHA_USD, accountOf, PATH_USD, REALM, type ShopOptions } from './shop.ts'
@@ -13,17 +14,25 @@ const { createChannelStore } = Session.Client
 
 export interface SellingOptions extends Pick<ShopOptions, 'app' | 'rpcUrl' | 'chainId' | 'recipient'> {
   readonly sponsor: Sponsor
+  readonly transport?: Transport
 }
 
 export const sessionsOf = (
-  { app, rpcUrl, chainId, recipient, sponsor }: SellingOptions,
+  {
+    app,
+    rpcUrl,
+    chainId,
+    recipient,
+    sponsor,
+    transport = channelTransport(new DevRpc(rpcUrl)),
+  }: SellingOptions,
   key: Uint8Array,
   realm = REALM,
 ): TempoSessions =>
   new TempoSessions({
     ...{ app, realm, keys: [key], chainId, recipient, currency: PATH_USD, sponsor },
     currencies: () => ([PATH_USD, ALPHA_USD] as const).map((address) => ({ address, decimals: 6 })),
-    transport: channelTransport(new DevRpc(rpcUrl)),
+    ...{ transport, nodes: [askOf(transport)] },
   })
 
 export interface PayerOptions {
