@@ -3,8 +3,10 @@
  * account, and no row does. No money leaves a chain before it was asked.
  */
 import { type Ask, numberIn } from './node.ts'
-import { type Outflow, readOutflows } from './outflows.ts'
+import { type Marked, readOutflows, type Transferred } from './outflows.ts'
 import { finalBlockOf } from './settled.ts'
+
+export type MarkedOutflow = Transferred & Marked
 
 /** What rows know of an account on a chain. */
 export interface OutflowLedger {
@@ -12,7 +14,11 @@ export interface OutflowLedger {
   readMark(): Promise<number | null>
   keepMark(block: number): Promise<void>
   /** Those that no row explains. */
-  unknownAmong(outflows: readonly Outflow[]): Promise<readonly Outflow[]>
+  unknownAmong(outflows: readonly MarkedOutflow[]): Promise<readonly MarkedOutflow[]>
+  /** Keeps them, so that what they paid is not paid again. */
+  keepForgotten(outflows: readonly MarkedOutflow[]): Promise<void>
+  /** No money leaves since the database was restored. */
+  stands(): Promise<boolean>
   /** No money leaves until an operator has looked. */
   stop(problem: string): Promise<void>
 }
@@ -44,24 +50,31 @@ export class OutflowWatch {
     return this.#seen !== null
   }
 
-  /** One look. What leaves while this process lives is under its eyes: the chain is asked of the rest. */
+  /**
+   * One look. What leaves while this process lives is under its eyes: the chain is asked of the rest, and
+   * while money stands of what was under way when the database was lost.
+   */
   async look(): Promise<void> {
     const { ask, ledger } = this.#options
     const { number: final } = await finalBlockOf(ask)
     const mark = await ledger.readMark()
-    const isKnown = mark === null || (this.#seen !== null && mark >= this.#seen)
-    if (!isKnown) await this.#judge(mark)
+    const isNew = this.#seen === null || (mark !== null && mark < this.#seen)
+    const stands = await ledger.stands()
+    if (mark !== null && (isNew || stands)) await this.#judge(mark, stands)
     if (mark === null || final > mark) await ledger.keepMark(final)
     this.#seen = Math.max(mark ?? 0, final)
   }
 
   /** @param mark a block whose outflows are known */
-  async #judge(mark: number): Promise<void> {
+  async #judge(mark: number, stands: boolean): Promise<void> {
     const { chainId, account, tokens, ask, ledger } = this.#options
     const newest = numberIn(await ask('eth_blockNumber', []))
     const left = await readOutflows(ask, { account, tokens: tokens(), from: mark + 1, to: newest })
-    const [first, ...others] = await ledger.unknownAmong(left)
+    const unknown = await ledger.unknownAmong(left)
+    const [first, ...others] = unknown
     if (!first) return
+    await ledger.keepForgotten(unknown)
+    if (stands) return
     const more = others.length === 0 ? '' : ` and ${others.length} more`
     await ledger.stop(
       `transaction ${first.txHash}${more} took money out of ${account} on chain ${chainId}, and no row names it: the database was restored, or you moved it yourself while nothing ran. \`millrace books check\`, then \`millrace wallet resume\``,

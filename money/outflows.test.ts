@@ -1,4 +1,4 @@
-import { pad } from 'viem'
+import { encodeEventTopics, pad, parseAbi } from 'viem'
 import { expect, test } from 'vitest'
 import type { Ask } from './node.ts'
 import { feeManager, readOutflows } from './outflows.ts'
@@ -11,6 +11,7 @@ const logAt = (block: number, receiver: `0x${string}` = to) => ({
   topics: ['0x00', pad(account), pad(receiver)],
   data: pad('0x7'),
   blockNumber: `0x${block.toString(16)}`,
+  logIndex: '0x0',
   transactionHash: `0x${block.toString(16).padStart(64, '0')}`,
 })
 
@@ -18,7 +19,12 @@ const logAt = (block: number, receiver: `0x${string}` = to) => ({
 function nodeOf(blocks: readonly number[], blocksMax: number) {
   const asked: (readonly [number, number])[] = []
   const ask: Ask = async (_method, [filter]) => {
-    const { fromBlock, toBlock } = filter as { fromBlock: string; toBlock: string }
+    const { fromBlock, toBlock, topics } = filter as {
+      fromBlock: string
+      toBlock: string
+      topics: readonly unknown[]
+    }
+    if (Array.isArray(topics[0])) return []
     const range = [Number(fromBlock), Number(toBlock)] as const
     if (range[1] - range[0] >= blocksMax) throw new Error('too many blocks')
     asked.push(range)
@@ -67,6 +73,39 @@ test('no block and no token is no question', async () => {
 })
 
 test('fees are no payments', async () => {
-  const ask: Ask = async () => [logAt(1, feeManager), logAt(2)]
+  const ask: Ask = async (_method, [filter]) =>
+    Array.isArray((filter as { topics: readonly unknown[] }).topics[0])
+      ? []
+      : [logAt(1, feeManager), logAt(2)]
   expect(await readOutflows(ask, sought(1, 2))).toHaveLength(1)
+})
+
+const marks = parseAbi([
+  'event TransferWithMemo(address indexed from, address indexed to, uint256 value, bytes32 indexed memo)',
+  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+])
+const memoOf = (digit: string) => `0x${digit.repeat(64)}` as const
+
+test('a transfer has its own memo, or the nonce of its authorization', async () => {
+  const other = `0x${'c3'.repeat(20)}` as const
+  const memo = (receiver: `0x${string}`, digit: string) => {
+    const args = { from: account, to: receiver, memo: memoOf(digit) }
+    return {
+      ...logAt(1, receiver),
+      topics: encodeEventTopics({ abi: marks, eventName: 'TransferWithMemo', args }),
+    }
+  }
+  const nonce = {
+    ...logAt(2),
+    topics: encodeEventTopics({
+      ...{ abi: marks, eventName: 'AuthorizationUsed' },
+      args: { authorizer: account, nonce: memoOf('9') },
+    }),
+  }
+  const moved = [logAt(1), logAt(1, other), logAt(1), logAt(2), logAt(3)]
+  const told = [memo(to, '1'), memo(other, '2'), memo(to, '3'), nonce]
+  const ask: Ask = async (_method, [filter]) =>
+    Array.isArray((filter as { topics: readonly unknown[] }).topics[0]) ? told : moved
+  const found = await readOutflows(ask, sought(1, 3))
+  expect(found.map((each) => each.memo)).toEqual([...['1', '2', '3', '9'].map(memoOf), null])
 })

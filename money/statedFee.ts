@@ -4,13 +4,20 @@ import { millionthsOf } from './amounts.ts'
 /** The most that a chain may take for a transfer, in millionths of a dollar: five cents. */
 export const FEE_MAX = 50_000n
 
-/** A transfer with a memo to an account that never had the token takes 315,000; to another one 70,000. */
-const GAS = 350_000n
+/** A transfer with a memo to an account that has none of the token takes 315,000, to another one 70,000. */
+const GAS = { toOthers: 350_000n, toHolders: 80_000n }
 /** A price may rise before it is paid, in hundredths: as far as the library signs for. */
 const RISE = 120n
 
-/** In millionths of a dollar. @param price of a unit of gas, in attodollars */
+/** The highest price that is signed for. @param price of a unit of gas now */
+export const risen = (price: bigint): bigint => (price * RISE) / 100n
+
+/** In millionths of a dollar, whoever gets it. @param price of a unit of gas, in attodollars */
 export function statedFeeAt(price: bigint): bigint {
-  const fee = millionthsOf((price * GAS * RISE) / 100n)
+  const fee = transferFeeAt(price, false)
   return fee < FEE_MAX ? fee : FEE_MAX
 }
+
+/** The same without a bound. @param isToHolder the receiver has some of the token */
+export const transferFeeAt = (price: bigint, isToHolder: boolean): bigint =>
+  millionthsOf((price * (isToHolder ? GAS.toHolders : GAS.toOthers) * RISE) / 100n)

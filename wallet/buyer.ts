@@ -12,6 +12,11 @@ export interface Buyer {
    * @throws only the signal's reason, and what the database throws; then the spend's state says more
    */
   buy(purchase: Purchase, signal: AbortSignal): Promise<Purchased>
+  /**
+   * Payments for calls that a restored database has forgotten, by node: from now on each is its call's,
+   * whose answer is lost. Nobody is called.
+   */
+  recover(calls: readonly CallToRecover[]): Promise<ReadonlyMap<string, Recovered>>
   /** Calls of this process whose credential has left, and which have no answer yet. */
   paidCalls(): number
 }
@@ -23,6 +28,14 @@ export interface PurchaseId {
   /** Counts from 1, and grows only where the attempt before surely paid nothing, or a repeat is agreed to. */
   readonly attempt: number
 }
+
+/** A call that may have been paid for. */
+export type CallToRecover = Pick<
+  Purchase,
+  'jobId' | 'nodeId' | 'attempt' | 'serviceId' | 'idempotencyKey' | 'unitsMax'
+>
+
+export type Recovered = Extract<Purchased, { readonly kind: 'paid_not_delivered' | 'unknown' }>
 
 /** The recipients that a service's entry in the catalog allows. */
 export type RecipientPolicy =

@@ -26,8 +26,8 @@ export interface Offered {
 export interface Payable extends Offered {
   readonly offer: LiveOffer & { readonly chainId: number }
   readonly payer: `0x${string}`
-  /** Nothing is sent. @throws SigningError */
-  sign(): Promise<Signed>
+  /** Nothing is sent. @param idempotencyKey the call's, whose code the payment has. @throws SigningError */
+  sign(idempotencyKey: string): Promise<Signed>
 }
 
 /** A credential, made and not sent. */

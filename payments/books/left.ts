@@ -2,11 +2,11 @@
  * What left payees and wallets in final blocks and no row names: the operator's own transfers, or what
  * was sent after the backup that the database was restored from.
  */
+import { nextMemosOf } from '#money/debtMemo.ts'
 import { feeManager } from '#money/outflows.ts'
 import { knownAmong, listSenders, listUnpaid, type Sender } from '#rows/books/senders.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { type Moved, readMoved, type TransferPlace } from '#store/read/payments/settlements.ts'
-import { memoOf } from '../payouts/PayoutSender.ts'
 import type { AuditedChain } from './audit.ts'
 
 /** What no row names of one account and token. */
@@ -30,8 +30,6 @@ const PAGE = 1_000
 const SHOWN = 100
 /** Unpaid payouts that are looked for. */
 const UNPAID_MAX = 10_000
-/** Transactions of a payout behind those that its row has: each takes a failed one before it. */
-const ATTEMPTS = 4
 
 /** Reads all that left, a page at a time; fees are left out. */
 export async function auditLeft(
@@ -79,11 +77,6 @@ async function* unknownOf(
 async function memosOfUnpaid(app: AppDatabase, chainId: number): Promise<ReadonlyMap<string, string>> {
   const unpaid = await listUnpaid(app, chainId, UNPAID_MAX)
   return new Map(
-    unpaid.flatMap((payout) =>
-      Array.from(
-        { length: ATTEMPTS },
-        (_, next) => [memoOf(payout, payout.attempt + 1 + next), payout.id] as const,
-      ),
-    ),
+    unpaid.flatMap((payout) => nextMemosOf(payout, payout.attempt).map((memo) => [memo, payout.id] as const)),
   )
 }

@@ -4,7 +4,14 @@
  */
 import type { Ask } from '#money/node.ts'
 import { numberIn } from '#money/node.ts'
-import { BLOCKS_MAX, feeManager, readTransfers, type Transferred } from '#money/outflows.ts'
+import {
+  BLOCKS_MAX,
+  feeManager,
+  type Marked,
+  readTransfers,
+  type Transferred,
+  withMemos,
+} from '#money/outflows.ts'
 import { type FinalBlock, finalBlockOf, lookFor } from '#money/settled.ts'
 import { isRecord } from '#primitives.ts'
 import {
@@ -173,7 +180,9 @@ class Check {
     await this.#compareRows(named, window)
     const known = new Set(named)
     for (const transfer of came) if (!known.has(transfer.txHash)) note(this.#received, transfer)
-    await this.#judgeLeft(left.filter(({ to, txHash }) => to !== feeManager && !known.has(txHash)))
+    const paid = left.filter(({ to }) => to !== feeManager)
+    const marked = await withMemos(ask, paid, { ...sought, accounts })
+    await this.#judgeLeft(marked.filter(({ txHash }) => !known.has(txHash)))
   }
 
   /** Rows that name what the chain has; the transactions that they name. */
@@ -222,13 +231,14 @@ class Check {
     if (!isThere) this.#differs(movement, `its transaction moved no ${movement.amount} to ${movement.to}`)
   }
 
-  async #judgeLeft(left: readonly Transferred[]): Promise<void> {
+  async #judgeLeft(left: readonly (Transferred & Marked)[]): Promise<void> {
     const { chainId } = this.#chain
     const unknown = await unknownAmong(this.#app, chainId, left)
     if (unknown.length === 0) return
     const unpaid: Unpaid[] = [...(await listUnpaid(this.#app, chainId, UNPAID_MAX))]
-    for (const { txHash, ...transfer } of left.filter((each) => unknown.includes(each))) {
-      note(this.#left, { txHash, ...transfer })
+    for (const { memo: _, ...transfer } of unknown) {
+      const { txHash } = transfer
+      note(this.#left, transfer)
       const place = unpaid.findIndex((payout) => isOf({ ...payout, from: null }, transfer))
       const [payout] = place < 0 ? [] : unpaid.splice(place, 1)
       if (payout && this.#paidUnknown.length < SHOWN) this.#paidUnknown.push({ id: payout.id, txHash })

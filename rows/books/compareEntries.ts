@@ -29,8 +29,8 @@ interface DifferenceRow {
 
 /**
  * The first ones that differ, as of one moment. Fees of payouts are in no other row but in their
- * blocks. What is void was taken back by entries of their own, whose id is that of what they take
- * back, `/void` and more.
+ * blocks. What was counted and did not come true was taken back by entries of their own, whose id is
+ * that of what they take back, `/void` and more.
  */
 export async function compareEntries(app: AppDatabase, limit: number): Promise<readonly EntryDifference[]> {
   const { rows } = await sql<DifferenceRow>`

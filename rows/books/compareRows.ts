@@ -85,7 +85,7 @@ const ofClosings: RowRule = {
       AND NOT (committed_amount IS NULL AND proof IS NOT DISTINCT FROM 'reversed'))`,
 }
 
-/** An end counts fees of calls as they are, or as they were stated where they were not known yet. */
+/** An end counts fees of calls as they are; one that was not known yet at most as it was stated. */
 const ofFees: RowRule = {
   table: 'app.jobs',
   broken: sql`
@@ -108,11 +108,11 @@ const owedRefunds = sql`
   UNION ALL
   SELECT id, payer, chain_id, currency, amount, false FROM app.payments WHERE owed_at IS NOT NULL`
 
-/** Refunds by payment: one that is owed for a call without a payment is its job's. */
+/** Refunds by payment: one that is owed for a call that cost less is its job's. */
 const refunds = sql`
   SELECT min(o.id) AS id, coalesce(j.payment_id, o.reference) AS reference, o.chain_id, o.currency, o.recipient,
     sum(o.amount) AS amount, bool_or(o.state = 'withdrawn') AS is_withdrawn
-  FROM app.payouts o LEFT JOIN app.spends s ON s.id = o.reference AND s.state = 'void' LEFT JOIN app.jobs j ON j.id = s.job_id::uuid
+  FROM app.payouts o LEFT JOIN app.spends s ON s.id = o.reference LEFT JOIN app.jobs j ON j.id = s.job_id::uuid
   WHERE o.kind = 'refund' GROUP BY 2, 3, 4, 5`
 
 /**
@@ -135,7 +135,7 @@ const ofRefunds: RowRule = {
     ) AS refunds WHERE is_asked AND expected <> found`,
 }
 
-/** A reward is no more than its job earned, to who paid for it. */
+/** A reward and its part of a fee are no more than its job earned, to who paid for it. */
 const ofRewards: RowRule = {
   table: 'app.payouts',
   broken: sql`
@@ -145,7 +145,7 @@ const ofRewards: RowRule = {
           ELSE concat_ws(' ', 'to', ${hex('j.payer')}, ${moneyOf(
             'j.chain_id',
             'j.token',
-            sql`least(o.amount, j.committed_amount - ${rescaled(sql`(coalesce(c.units, 0) + j.fee_units)`, 'j.decimals', 'j.token_decimals')})`,
+            sql`least(o.amount, j.committed_amount - coalesce(o.fee_part, 0) - ${rescaled(sql`(coalesce(c.units, 0) + j.fee_units)`, 'j.decimals', 'j.token_decimals')})`,
           )}) END AS expected,
         concat_ws(' ', 'to', ${hex('o.recipient')}, ${moneyOf('o.chain_id', 'o.currency', sql`o.amount`)}) AS found
       FROM app.payouts o LEFT JOIN app.jobs j ON j.id::text = o.reference

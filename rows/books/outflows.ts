@@ -1,11 +1,12 @@
 /** What rows know of the money that left an account. */
 import { sql } from 'kysely'
+import { memoOf } from '#money/debtMemo.ts'
 import type { OutflowLedger } from '#money/OutflowWatch.ts'
-import type { Outflow } from '#money/outflows.ts'
+import type { Marked, Outflow } from '#money/outflows.ts'
 import { toBytes } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
-import { pauseAll } from '../payments/pauses.ts'
-import { sentWith } from '../payments/payouts.ts'
+import { keepForgotten } from '../payments/forgotten.ts'
+import { pauseAll, standsSinceRestore } from '../payments/pauses.ts'
 
 /** @param account lowercase address */
 export function outflowLedger(app: AppDatabase, chainId: number, account: string): OutflowLedger {
@@ -31,39 +32,49 @@ export function outflowLedger(app: AppDatabase, chainId: number, account: string
         )
         .execute()
     },
+    keepForgotten: (outflows) => keepForgotten(app, chainId, outflows),
+    stands: () => standsSinceRestore(app),
     unknownAmong: (outflows) => unknownAmong(app, chainId, outflows),
     stop: (problem) => pauseAll(app, problem),
   }
 }
 
 /**
- * Those that neither a payment to a seller nor a refund or reward explains: by its transaction, or, while
- * that is not known, by receiver, token and amount.
+ * Those that neither a payment to a seller nor a refund or reward explains: by its transaction, or by its
+ * memo or nonce while somebody else decides the transaction.
  */
-export async function unknownAmong(
+export async function unknownAmong<One extends Outflow & Marked>(
   app: AppDatabase,
   chainId: number,
-  outflows: readonly Outflow[],
-): Promise<readonly Outflow[]> {
+  outflows: readonly One[],
+): Promise<readonly One[]> {
   if (outflows.length === 0) return []
-  const asked = outflows.map(({ txHash, token, to, amount }, place) => ({
-    ...{ place, amount: `${amount}` },
-    ...{ tx: txHash.slice(2), token: token.slice(2), to: to.slice(2) },
+  const asked = outflows.map(({ txHash, memo }, place) => ({
+    ...{ place, tx: txHash.slice(2), memo: memo?.slice(2) ?? null },
   }))
   const { rows } = await sql<{ place: number }>`
     SELECT left_.place FROM jsonb_to_recordset(${JSON.stringify(asked)}::jsonb)
-      AS left_(place int, tx text, token text, "to" text, amount numeric)
+      AS left_(place int, tx text, memo text)
     WHERE NOT EXISTS (
       SELECT FROM app.spends s WHERE s.chain_id = ${chainId} AND s.state <> 'void' AND (
-        s.tx_hash = decode(left_.tx, 'hex') OR (
-          (s.state IN ('reserved', 'sending') OR s.tx_hash = s.reference) AND s.amount = left_.amount
-          AND s.currency = decode(left_.token, 'hex') AND s.recipient = decode(left_."to", 'hex'))))
+        s.tx_hash = decode(left_.tx, 'hex') OR s.reference = decode(left_.memo, 'hex')))
     AND NOT EXISTS (
-      SELECT FROM app.payouts o LEFT JOIN app.payout_transactions t ON t.payout_id = o.id
-      WHERE o.chain_id = ${chainId} AND (
-        t.tx_hash = decode(left_.tx, 'hex') OR (
-          o.state = 'sending' AND o.amount + ${sentWith(sql`o.id`)} = left_.amount
-          AND o.currency = decode(left_.token, 'hex') AND o.recipient = decode(left_."to", 'hex'))))
+      SELECT FROM app.payout_transactions t
+      WHERE t.chain_id = ${chainId} AND t.tx_hash = decode(left_.tx, 'hex'))
     ORDER BY left_.place`.execute(app)
-  return rows.flatMap(({ place }) => outflows[place] ?? [])
+  const unnamed = rows.flatMap(({ place }) => outflows[place] ?? [])
+  if (unnamed.length === 0) return []
+  const sending = await memosOfSending(app, chainId)
+  return unnamed.filter(({ memo }) => memo === null || !sending.has(memo))
+}
+
+/** What transactions carry that payouts were signed with and that are not final. */
+async function memosOfSending(app: AppDatabase, chainId: number): Promise<ReadonlySet<string>> {
+  const rows = await app
+    .selectFrom('app.payouts')
+    .select(['kind', 'reference', 'attempt'])
+    .where('chain_id', '=', chainId)
+    .where('state', '=', 'sending')
+    .execute()
+  return new Set(rows.map(({ attempt, ...debt }) => memoOf(debt, attempt)))
 }

@@ -9,7 +9,7 @@ import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, databaseNow, fromNow, removeOlder } from '../database.ts'
 import { addFee } from './books.ts'
 import { giveBack } from './reservations.ts'
-import { lockJobOf, takeBackCost } from './voided.ts'
+import { lockJobOf, takeBackCost, takeBackFee } from './voided.ts'
 import { moveBudget } from './walletDays.ts'
 
 export type SpendState = 'reserved' | 'sending' | 'settled' | 'void'
@@ -151,7 +151,7 @@ interface End {
   readonly fee: SpentFee
 }
 
-/** Totals of the day, the books, the job's reservation and the cost of a void payment follow at once. */
+/** Totals of the day, the books, the job's reservation and what its end counted too much follow at once. */
 async function end(
   app: AppDatabase,
   id: string,
@@ -160,7 +160,7 @@ async function end(
 ): Promise<boolean> {
   const units = paid.units + fee.units
   return app.transaction().execute(async (transaction) => {
-    const job = state === 'void' && from === 'sending' ? await lockJobOf(transaction, id) : null
+    const job = from === 'sending' ? await lockJobOf(transaction, id) : null
     const before = await transaction
       .selectFrom('app.spends')
       .select(['job_id', 'node_id', 'attempt', 'chain_id', 'units', 'stated_fee_units'])
@@ -191,8 +191,9 @@ async function end(
     if (unspent > 0n) await giveBack(transaction, { jobId, serviceId, recipient }, unspent)
     const place = { day, serviceId, payee: recipient, payer: payer && toHex(payer) }
     await moveBudget(transaction, place, -unspent)
-    const statedFeeUnits = BigInt(before.stated_fee_units)
-    if (job) await takeBackCost(transaction, job, { id, jobId, nodeId, attempt, statedFeeUnits })
+    const counted = { id, jobId, nodeId, attempt, statedFeeUnits: BigInt(before.stated_fee_units) }
+    if (job && state === 'void') await takeBackCost(transaction, job, counted)
+    if (job && state === 'settled') await takeBackFee(transaction, job, counted, fee.units)
     return true
   })
 }

@@ -5,9 +5,10 @@
  */
 import { sql } from 'kysely'
 import { toBytes, toHex } from '#store/sql.ts'
-import { type AppDatabase, fromNow } from '../database.ts'
+import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
 import { history } from '../history.ts'
 import { newTimedId } from '../identifiers.ts'
+import type { Forgotten } from '../payments/forgotten.ts'
 import { pause, RESTORED } from '../payments/pauses.ts'
 import {
   findReservedDay,
@@ -75,6 +76,53 @@ export async function reserveSpend(
     if (error instanceof LimitReached) return { kind: 'limited', limit: error.limit }
     throw error
   }
+}
+
+/**
+ * A payment that the chain has and the database had forgotten counts as any other, whatever the limits
+ * say, and is followed as one that was sent. False where its node or the payment itself has a spend.
+ */
+export async function adoptSpend(
+  app: AppDatabase,
+  terms: SpendTerms,
+  paid: Forgotten,
+  nowMs: number,
+): Promise<boolean> {
+  return app.transaction().execute(async (transaction) => {
+    const { day: today } = await lockWallet(transaction)
+    const { protocol, units, serviceId, recipient: payee } = terms
+    const reference = toBytes(protocol === 'mpp' ? paid.txHash : paid.memo)
+    if (await hasSpend(transaction, protocol, reference)) return false
+    const id = newTimedId('spd', nowMs)
+    const day = (await findReservedDay(transaction, terms.jobId)) ?? today
+    const payer = (await readPayer(transaction, terms.jobId))?.payer ?? null
+    if (!(await insertSpend(transaction, { id, day, payer }, terms))) return false
+    await transaction
+      .updateTable('app.spends')
+      .set({
+        ...{ state: 'sending', reference, tx_hash: toBytes(paid.txHash), from_block: paid.blockNumber },
+        ...{ valid_before: new Date(paid.validBeforeSeconds * 1_000), sent_at: databaseNow },
+      })
+      .where('id', '=', id)
+      .execute()
+    await takeReserved(transaction, terms, units)
+    await moveBudget(transaction, { day, serviceId, payee, payer }, units)
+    return true
+  })
+}
+
+async function hasSpend(
+  transaction: AppDatabase,
+  protocol: SpendTerms['protocol'],
+  reference: Uint8Array,
+): Promise<boolean> {
+  const row = await transaction
+    .selectFrom('app.spends')
+    .select('id')
+    .where('protocol', '=', protocol)
+    .where('reference', '=', Buffer.from(reference))
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 /**

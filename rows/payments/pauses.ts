@@ -38,6 +38,17 @@ export async function pauseAll(app: AppDatabase, reason: string): Promise<void> 
   })
 }
 
+/** Whether work stands since the database was restored. */
+export async function standsSinceRestore(app: AppDatabase): Promise<boolean> {
+  const row = await app
+    .selectFrom('app.pauses')
+    .select('name')
+    .where('cause', '=', 'restore')
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** False where it was not paused. */
 export async function resume(app: AppDatabase, name: Pausable): Promise<boolean> {
   const { numDeletedRows } = await app.deleteFrom('app.pauses').where('name', '=', name).executeTakeFirst()

@@ -1,21 +1,23 @@
-// Goal: a database that has forgotten payments is noticed before the next one, however it was restored; what
-// rows explain stops nothing.
+// Goal: a database that has forgotten payments is noticed before the next one, however it was restored,
+// and pays no debt that the chain has paid; what rows explain stops nothing.
 // Method: transfers out of an account of a dev chain, with and without rows, and marks that go back.
 import { http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DevRpc } from '#local/devchain/devRpc.ts'
 import { type Ask, askOf } from '#money/node.ts'
 import { OutflowWatch } from '#money/OutflowWatch.ts'
 import { PayoutChain } from '#payments/payouts/PayoutChain.ts'
+import { Payouts } from '#payments/payouts/Payouts.ts'
 import { outflowLedger } from '#rows/books/outflows.ts'
 import { queuePayout } from '#rows/payments/debts.ts'
 import { findPause, resumeWallet } from '#rows/payments/pauses.ts'
 import { findPayout, finishPayout, keepSigned, type Payout, takePayouts } from '#rows/payments/payouts.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
+import { silentLogger } from '#telemetry.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { startTestDevChain } from '../support/devchain.ts'
-import { accountOf, keyOf, PATH_USD } from './support/shop.ts'
+import { accountOf, balanceOf, keyOf, PATH_USD } from './support/shop.ts'
 
 const chainId = 1337
 const { app } = await openAppStore()
@@ -45,12 +47,13 @@ const open = (ask: Ask = node()) => {
   const ledger = outflowLedger(app, chainId, address)
   return new OutflowWatch({ chainId, account: address, tokens: () => [PATH_USD], ask, ledger })
 }
+const bytes = (text: string) => Buffer.from(text.slice(2), 'hex')
 const finalize = () => rpc.call('anvil_mine', '0x8', '0x1')
 const stopped = async () => [await findPause(app, 'wallet'), await findPause(app, 'payouts')].map(Boolean)
 const to = lower(accountOf(900).address)
 const terms = { kind: 'refund', chainId, currency: PATH_USD, amount: 7n, to } as const
 /** Sends what no row knows of; in a final block. */
-async function pay(payout: Pick<Payout, 'reference'>) {
+async function pay(payout: Pick<Payout, 'reference'> & Partial<Pick<Payout, 'total'>>) {
   const sent = { ...terms, total: terms.amount, attempt: 0, ...payout }
   const signed = await sender.sign({ ...({} as Payout), ...sent })
   await sender.send(signed)
@@ -113,6 +116,112 @@ test('a row explains it, by its transaction or as one that is being sent', async
   }
   await open().look()
   expect(await stopped()).toEqual([false, false])
+})
+
+test('a spend of the same amount to the same account explains its own transfer alone', async () => {
+  await open().look()
+  const { txHash } = await pay({ reference: 'forgotten beside a spend' })
+  const spend = {
+    ...{ job_id: 'job', service_id: 's', protocol: 'mpp', chain_id: chainId, day: '2026-11-29', units: 7n },
+    ...{ amount: terms.amount, recipient: bytes(to), payer: bytes(lower(account.address)) },
+    ...{ attempt: 1, currency: bytes(PATH_USD) },
+  }
+  const sent = {
+    ...{ state: 'sending', reference: bytes(`0x${'ab'.repeat(32)}`), tx_hash: bytes(`0x${'ab'.repeat(32)}`) },
+    valid_before: new Date(),
+  }
+  await app
+    .insertInto('app.spends')
+    .values({ ...spend, ...sent, id: 'spd_sent', node_id: 'sent' })
+    .execute()
+  await app
+    .insertInto('app.spends')
+    .values({ ...spend, id: 'spd_reserved', node_id: 'reserved' })
+    .execute()
+  await open().look()
+  expect(await findPause(app, 'wallet')).toMatchObject({ reason: expect.stringContaining(txHash) })
+})
+
+describe('what the chain has paid and the database has forgotten', () => {
+  // Debts of tests before name transactions that no chain has.
+  beforeEach(async () => {
+    await app
+      .updateTable('app.payouts')
+      .set({ held_until: new Date(4_000_000_000_000) })
+      .execute()
+  })
+  const owe = (reference: string, amount: bigint = terms.amount) =>
+    app
+      .transaction()
+      .execute((transaction) => queuePayout(transaction, { ...terms, reference, amount }, Date.now()))
+  const received = () => balanceOf(chain.rpcUrl, PATH_USD, to)
+  const found = async (reference: string) => {
+    const payout = await findPayout(app, 'refund', reference)
+    return payout && { state: payout.state, txHash: payout.transaction?.txHash }
+  }
+  /** Until nothing is due: what waits for others waits for a day. */
+  async function payOut() {
+    const payouts = new Payouts({
+      ...{ app, chain: sender, budgetOf: () => 10n ** 9n, mayPay: () => true },
+      ...{ runtime: systemRuntime(), log: silentLogger },
+    })
+    for (let turns = 0; turns < 20; turns++) {
+      await payouts.turn()
+      await finalize()
+      const soon = new Date(Date.now() + 3_600_000)
+      await app
+        .updateTable('app.payouts')
+        .set({ held_until: new Date(0) })
+        .where('held_until', '<', soon)
+        .where('state', 'in', ['queued', 'sending'])
+        .execute()
+    }
+  }
+
+  test('is not paid again: its debt has that transaction', async () => {
+    const before = await received()
+    await open().look()
+    for (const [reference, amount] of [
+      ['small 1', 2n],
+      ['small 2', 3n],
+      ['restored', terms.amount],
+    ] as const)
+      await owe(reference, amount)
+    const sent = {
+      restored: await pay({ reference: 'restored' }),
+      again: await pay({ reference: 'made again' }),
+      collected: await pay({ reference: 'small 3', total: 12n }),
+    }
+    await open().look()
+    expect(await stopped()).toEqual([true, true])
+    await resumeWallet(app)
+    await payOut()
+    expect(await found('restored')).toEqual({ state: 'paid', txHash: sent.restored.txHash })
+    expect((await found('small 1'))?.state).toBe('queued')
+    // Their jobs end once more.
+    await owe('made again')
+    await owe('small 3')
+    await payOut()
+    expect(await found('made again')).toEqual({ state: 'paid', txHash: sent.again.txHash })
+    for (const number of [1, 2, 3])
+      expect(await found(`small ${number}`)).toEqual({ state: 'paid', txHash: sent.collected.txHash })
+    expect(await received()).toBe(before + 2n * terms.amount + 12n)
+  })
+
+  test('nor if it was under way when the database was lost, and was mined after the first look', async () => {
+    await open().look()
+    await pay({ reference: 'noticed' })
+    const watch = open()
+    await watch.look()
+    const { txHash } = await pay({ reference: 'late' })
+    await watch.look()
+    await resumeWallet(app)
+    const before = await received()
+    await owe('late')
+    await payOut()
+    expect(await found('late')).toEqual({ state: 'paid', txHash })
+    expect(await received()).toBe(before)
+  })
 })
 
 test('a chain that does not answer is no chain that nothing left', async () => {

@@ -8,9 +8,11 @@ import { readSpendsOf } from '#rows/jobs/spends.ts'
 import { readWallet } from '#rows/jobs/wallet.ts'
 import { readDay } from '#rows/jobs/walletDays.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
+import { resumeWallet } from '#rows/payments/pauses.ts'
 import { accountOf, balanceOf, PATH_USD } from '../payments/support/shop.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { startTestDevChain } from '../support/devchain.ts'
+import { forgetSpends, lookAnew } from './support/forgotten.ts'
 import { openWallet, purchaseOf, type TestWallet } from './support/wallet.ts'
 
 const { app } = await openAppStore()
@@ -71,6 +73,30 @@ test('the fee of a call is what the chain took, in the books and in the limits',
   expect(taken).toBeGreaterThan(0n)
   expect(spend?.units).toBe(1_000n + taken)
   expect(await spentToday()).toBe(spent + 1_000n + taken)
+})
+
+test('a call that a restored database has forgotten is not paid again', async () => {
+  const { spender, account } = wallet
+  const look = () => lookAnew(app, { ...chain, chainId: 1337, account, tokens: [PATH_USD] })
+  const [forgotten, other] = [1, 2].map(() => purchaseOf(`${demo.origin}/demo-moody/echo`))
+  if (!forgotten || !other) throw new Error('no purchase')
+  await new DevRpc(chain.rpcUrl).call('anvil_mine', '0x8', '0x1')
+  await look()
+  const first = await spender.buy(forgotten, signal)
+  const [spend] = await readSpendsOf(app, forgotten.jobId)
+  await forgetSpends(app, forgotten.jobId)
+  await look()
+  expect(await spender.buy(other, signal)).toMatchObject({ kind: 'refused', code: 'wallet_paused' })
+  expect(await resumeWallet(app)).toBe(true)
+  const before = await balanceOf(chain.rpcUrl, PATH_USD, account.address)
+  const paid = first.kind === 'answered' ? first.paid : null
+  for (const _ of [1, 2])
+    expect(await spender.buy(forgotten, signal)).toMatchObject({ kind: 'paid_not_delivered', paid })
+  expect(await balanceOf(chain.rpcUrl, PATH_USD, account.address)).toBe(before)
+  const [adopted] = await readSpendsOf(app, forgotten.jobId)
+  expect(adopted).toMatchObject({ state: 'settled', txHash: spend?.txHash, units: spend?.units })
+  // What the chain does not have is bought.
+  expect(await spender.buy(other, signal)).toMatchObject({ kind: 'answered' })
 })
 
 test('36 calls at once are 36 payments', async () => {

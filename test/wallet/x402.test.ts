@@ -6,12 +6,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LocalFacilitator } from '#payments/methods/x402/LocalFacilitator.ts'
 import { address } from '#primitives.ts'
 import { findSpend } from '#rows/jobs/spends.ts'
+import { resumeWallet } from '#rows/payments/pauses.ts'
 import { X402Exact } from '#wallet/protocols/x402Exact.ts'
 import { type Answer, openSeller, type Seller, x402 } from '../orchestrator/support/seller.ts'
 import { DOLLAR, SECOND_CHAIN, type SecondChain, startSecondChain } from '../payments/support/secondChain.ts'
 import { accountOf } from '../payments/support/shop.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { clock } from '../support/devchain.ts'
+import { forgetSpends, lookAnew } from './support/forgotten.ts'
 import { openWallet, purchaseOf } from './support/wallet.ts'
 
 const { app } = await openAppStore()
@@ -100,6 +102,26 @@ test('a lost answer is asked for with the same authorization', async () => {
   const purchase = purchaseOf(`${seller.origin}/lost`)
   expect(await spender.buy(purchase, signal)).toMatchObject({ kind: 'unknown' })
   expect(await spender.buy(purchase, signal)).toMatchObject({ kind: 'answered', status: 200 })
+  expect(await second.balanceOf(account.address)).toBe(40_000n)
+})
+
+test('what the token has and the database has forgotten is not paid again', async () => {
+  const account = await second.payer(50_000n)
+  const { spender } = await walletOf(account)
+  const look = () =>
+    lookAnew(app, { rpcUrl: second.rpcUrl, chainId: SECOND_CHAIN, account, tokens: [address(DOLLAR)] })
+  seller.on(
+    '/forgotten',
+    sells(async (settled, response) => response.writeHead((await settled) ? 200 : 402).end('done')),
+  )
+  await look()
+  const purchase = purchaseOf(`${seller.origin}/forgotten`)
+  const bought = await spender.buy(purchase, signal)
+  await forgetSpends(app, purchase.jobId)
+  await look()
+  expect(await resumeWallet(app)).toBe(true)
+  const paid = bought.kind === 'answered' ? bought.paid : null
+  expect(await spender.buy(purchase, signal)).toMatchObject({ kind: 'paid_not_delivered', paid })
   expect(await second.balanceOf(account.address)).toBe(40_000n)
 })
 

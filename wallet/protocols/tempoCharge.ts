@@ -66,7 +66,7 @@ export class TempoCharge implements Paying {
           payer: address(account.address),
           feeUnits: one.offer.isSponsored ? 0n : FEE_MAX,
           statedFeeUnits: one.offer.isSponsored ? 0n : await this.#fees.of(chain),
-          sign: () => this.#sign(answer, one, chain).catch(unsigned),
+          sign: (clientId) => this.#sign(answer, one, { chain, clientId }).catch(unsigned),
         },
       ]
     })
@@ -89,7 +89,7 @@ export class TempoCharge implements Paying {
   async #sign(
     { headers }: Parameters<Paying['payable']>[0],
     one: Challenged,
-    chain: PayChain,
+    { chain, clientId }: { readonly chain: PayChain; readonly clientId: string },
   ): Promise<Signed> {
     const { account } = this.#options
     const { chainId } = chain
@@ -101,7 +101,10 @@ export class TempoCharge implements Paying {
     const mppx = Mppx.create({
       polyfill: false,
       methods: [
-        payByTempo.charge({ account, getClient: () => client, mode: 'pull', allowedChainIds: [chainId] }),
+        payByTempo.charge({
+          ...{ account, clientId, getClient: () => client },
+          ...{ mode: 'pull', allowedChainIds: [chainId] },
+        }),
       ],
     })
     const asked = new Response(null, { status: 402, headers: headersOf(headers) })

@@ -13,6 +13,7 @@ import { type Ask, hashIn, numberIn } from '#money/node.ts'
 import { address, isRecord } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { balanceOf } from '../balance.ts'
+import { codedNonce } from '../callCode.ts'
 import { acceptsOf, isLive } from '../liveOffers.ts'
 import { askAny, outcomeOn, type PayChain } from '../payChain.ts'
 import {
@@ -62,7 +63,7 @@ export class X402Exact implements Paying {
           payer: address(account.address),
           // The chain is paid by the facilitator.
           ...{ feeUnits: 0n, statedFeeUnits: 0n },
-          sign: () => this.#sign(answer, one, chain).catch(unsigned),
+          sign: (key) => this.#sign(answer, one, { chain, key }).catch(unsigned),
         },
       ]
     })
@@ -73,10 +74,14 @@ export class X402Exact implements Paying {
     return chain ? outcomeOn(chain, sent, (ask) => findAuthorization(ask, sent)) : { kind: 'unknown' }
   }
 
-  async #sign({ headers }: Asking, { accept }: Accepted, chain: PayChain): Promise<Signed> {
+  async #sign(
+    { headers }: Asking,
+    { accept }: Accepted,
+    { chain, key }: { readonly chain: PayChain; readonly key: string },
+  ): Promise<Signed> {
     const { account } = this.#options
     const client = new x402Client()
-      .register(`eip155:${chain.chainId}`, new ExactEvmScheme(account))
+      .register(`eip155:${chain.chainId}`, new CodedScheme(account, key))
       // Ours are stricter, and hold over all processes.
       .setSpendControls(false)
     const http = new x402HTTPClient(client)
@@ -90,6 +95,32 @@ export class X402Exact implements Paying {
       headers: lowercased(http.encodePaymentSignatureHeader(payload)),
       ...{ reference: nonce, txHash: null, validBeforeSeconds: Number(validBefore), fromBlock },
     }
+  }
+}
+
+/** Authorizations whose nonce has the code of their call. */
+class CodedScheme extends ExactEvmScheme {
+  readonly #coded: { nonce: `0x${string}` | null }
+
+  constructor(account: LocalAccount, key: string) {
+    const coded: { nonce: `0x${string}` | null } = { nonce: null }
+    const { address: of } = account
+    super({
+      address: of,
+      signTypedData: ({ message, ...typed }) => {
+        coded.nonce = codedNonce(hashIn(message['nonce']), key)
+        return account.signTypedData({ ...typed, message: { ...message, nonce: coded.nonce } })
+      },
+    })
+    this.#coded = coded
+  }
+
+  override async createPaymentPayload(...asked: Parameters<ExactEvmScheme['createPaymentPayload']>) {
+    const made = await super.createPaymentPayload(...asked)
+    const { authorization } = made.payload
+    const { nonce } = this.#coded
+    if (!isRecord(authorization) || nonce === null) throw new SigningError('no authorization was signed')
+    return { ...made, payload: { ...made.payload, authorization: { ...authorization, nonce } } }
   }
 }
 

@@ -5,6 +5,7 @@
  */
 import type { Egress } from '#egress/egress.ts'
 import { messageOf } from '#errors.ts'
+import { rescaled } from '#money/amounts.ts'
 import { address } from '#primitives.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import {
@@ -15,14 +16,17 @@ import {
   keepCredential,
   readAnswer,
   type Spend,
+  type SpendTerms,
   voidSpend,
 } from '#rows/jobs/spends.ts'
-import { reserveSpend, type WalletLimits } from '#rows/jobs/wallet.ts'
+import { adoptSpend, reserveSpend, type WalletLimits } from '#rows/jobs/wallet.ts'
+import { type Forgotten, findForgottenCalls } from '#rows/payments/forgotten.ts'
 import type { Sealer } from '#rows/sealing.ts'
 import type { Clock, Failpoint } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import type { Buyer, Paid, Purchase, Purchased } from '../buyer.ts'
-import type { QuoteTerms } from '../currencies.ts'
+import type { Buyer, CallToRecover, Paid, Purchase, Purchased, Recovered } from '../buyer.ts'
+import { callCodeOf, protocolOf } from '../callCode.ts'
+import { type QuoteTerms, tokenKey } from '../currencies.ts'
 import { type Payable, type Paying, SigningError } from '../paying.ts'
 import { type Called, callSeller, refusedCall } from './callSeller.ts'
 import { type Chosen, choosePayable, payableBy } from './choosePayable.ts'
@@ -65,6 +69,8 @@ export class Spender implements Buyer {
       const known = await findSpend(app, purchase)
       const purchased = known ? await this.#goOn(known, purchase, signal) : 'anew'
       if (purchased !== 'anew') return purchased
+      const paid = (await this.recover([purchase])).get(purchase.nodeId)
+      if (paid) return paid
       const begun = await this.#begin(purchase, signal)
       if (begun !== 'again') return begun
     }
@@ -94,6 +100,45 @@ export class Spender implements Buyer {
   #mayBeSent({ state, credential, validBeforeSeconds }: Spend): boolean {
     const isMineable = this.#options.clock.now() / 1_000 < validBeforeSeconds - LEFT_SECONDS_MIN
     return credential !== null && (state === 'settled' || isMineable)
+  }
+
+  async recover(calls: readonly CallToRecover[]): Promise<ReadonlyMap<string, Recovered>> {
+    const payable = calls.filter(({ unitsMax }) => unitsMax > 0n)
+    const found = await findForgottenCalls(
+      this.#options.app,
+      payable.map(({ idempotencyKey }) => callCodeOf(idempotencyKey)),
+    )
+    const recovered = new Map<string, Recovered>()
+    for (const call of found.size === 0 ? [] : payable) {
+      const paid = found.get(callCodeOf(call.idempotencyKey))
+      const spend = paid && (await this.#adopt(call, paid))
+      const come = spend && (await this.#concludeWithout(spend, null))
+      if (come?.kind === 'paid_not_delivered' || come?.kind === 'unknown') recovered.set(call.nodeId, come)
+    }
+    return recovered
+  }
+
+  /** Null where the call or the payment has a spend. */
+  async #adopt(call: CallToRecover, paid: Forgotten): Promise<Spend | null> {
+    const { app, clock, log } = this.#options
+    if (!(await adoptSpend(app, this.#termsOf(paid, call), paid, clock.now()))) return null
+    log.warn({ service: call.serviceId, txHash: paid.txHash }, 'a call was paid before the restore')
+    return findSpend(app, call)
+  }
+
+  #termsOf(
+    { chainId, account: payer, currency, to: recipient, amount, memo }: Forgotten,
+    { jobId, nodeId, attempt, serviceId, unitsMax }: CallToRecover,
+  ): SpendTerms {
+    const { paying, terms } = this.#options
+    const protocol = protocolOf(memo)
+    const decimals = terms.atPar.get(tokenKey(`eip155:${chainId}`, currency))
+    const price = decimals === undefined ? unitsMax : rescaled(amount, decimals, terms.decimals)
+    const feeUnits = paying.find((one) => one.protocol === protocol)?.feeUnitsMax ?? 0n
+    return {
+      ...{ jobId, nodeId, attempt, serviceId, protocol, chainId, currency, amount, recipient, payer },
+      ...{ units: price + feeUnits, statedFeeUnits: 0n },
+    }
   }
 
   async #begin(purchase: Purchase, signal: AbortSignal): Promise<Purchased | 'again'> {
@@ -137,7 +182,7 @@ export class Spender implements Buyer {
     failpoint('spend.reserved')
     try {
       signal.throwIfAborted()
-      const { headers, ...made } = await payable.sign()
+      const { headers, ...made } = await payable.sign(purchase.idempotencyKey)
       if (!mayBegin(purchase, signal)) {
         await voidSpend(app, id, { from: 'reserved' })
         return later

@@ -11,9 +11,11 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { Egress } from '#egress/egress.ts'
 import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
+import { insertReservation, sumReserved } from '#rows/jobs/reservations.ts'
 import { adoptHistory } from '#rows/jobs/wallet.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
 import { pause, resume } from '#rows/payments/pauses.ts'
+import { failPayment, listPayments, settlePayment } from '#rows/payments/payments.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { besideDevChain, parTokensDefault, quoteTerms } from '#wallet/currencies.ts'
 import { TempoCharge } from '#wallet/protocols/tempoCharge.ts'
@@ -111,6 +113,63 @@ it('a settlement that is not known yet is told as the job that it makes, and nev
   }
   expect((await received()) - before).toBe(HASH_PRICE)
   expect(await booksSum()).toBe(0n)
+})
+
+describe('an order whose payment has not settled', () => {
+  /** Nobody hears so often what became of its payment. */
+  const ordered = async (times: number) => {
+    const { origin, payments } = await shop.serve({ methods: (charges) => [deaf(charges, times)] })
+    const body = jobOf(hashing('pending'))
+    const authorization = await credentialFor(body, origin)
+    const { body: told } = await post(body, { authorization }, origin)
+    const jobId = String(told.jobId)
+    return { origin, payments, body, authorization, jobId }
+  }
+  const keptFor = (jobId: string) =>
+    shop.catalog.app
+      .selectFrom('app.jobs')
+      .select('cancel_requested_at')
+      .where('id', '=', jobId)
+      .executeTakeFirst()
+
+  it('is told to its payer as one to cancel later, and to no other', async () => {
+    const { origin, body, authorization, jobId } = await ordered(2)
+    const cancel = (by: number) =>
+      client(by).fetch(`${origin}/v1/jobs/${jobId.toUpperCase()}/cancel`, { method: 'POST' })
+    expect((await cancel(2)).status).toBe(403)
+    const early = await cancel(1)
+    expect([early.status, early.headers.get('retry-after'), await early.json()]).toMatchObject([
+      ...[503, '5'],
+      { error: { code: 'settlement_pending' } },
+    ])
+    await expect
+      .poll(async () => (await post(body, { authorization }, origin)).headers.has('payment-receipt'))
+      .toBe(true)
+    const answer = await cancel(1)
+    expect([answer.status, await answer.json()]).toEqual([200, { jobId, ready: false }])
+    expect(await keptFor(jobId)).toEqual({ cancel_requested_at: expect.any(Date) })
+  })
+
+  it('and was held to have failed is no job where it settles after all: its payer was asked anew', async () => {
+    const { app } = shop.catalog
+    const { origin, body, authorization, jobId } = await ordered(Number.POSITIVE_INFINITY)
+    const payment = (await listPayments(app, 1)).find(({ scope }) => scope === 'jobs')
+    if (!payment) throw new Error('it has a payment')
+    const parts = [{ serviceId: 'demo-hashes', payee: null, units: 5n }]
+    const before = await sumReserved(app)
+    await insertReservation(app, { jobId, paymentId: payment.id, payer: payment.payer, parts }, '2026-01-01')
+    await failPayment(app, payment)
+    const read = async () => (await fetch(`${origin}/v1/jobs/${jobId}`)).status
+    expect(await read()).toBe(404)
+    await settlePayment(app, payment, { receipt: 'e30', txHash: null })
+    expect(await read()).toBe(404)
+    expect((await fetch(`${origin}/v1/jobs/${jobId}/events`)).status).toBe(404)
+    expect((await post(body, { authorization }, origin)).body).not.toMatchObject({ jobId })
+    expect(await sumReserved(app)).toBe(before)
+    const anew = await post(body, { authorization: await credentialFor(body) })
+    expect([anew.status, anew.body.jobId]).toEqual([200, expect.not.stringMatching(jobId)])
+    expect(await keptFor(anew.body.jobId)).toEqual({ cancel_requested_at: null })
+  })
 })
 
 describe('a challenge', () => {

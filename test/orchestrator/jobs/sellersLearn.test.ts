@@ -1,20 +1,24 @@
 // Goal: nobody whom a job calls learns the id that it is read and reviewed by, nor a digest of it, and
-// no log has it; the code that a call goes by is a node's own, whichever process makes the call.
+// no log has it; the code that a call goes by is a node's own, whichever process makes the call, and tells
+// on the chain what a restored database has forgotten.
 // Method: an engine and a wallet on a dev chain; sellers on loopback write down all that they are sent.
 import { createHash } from 'node:crypto'
 import { keccak256, toHex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DevRpc } from '#local/devchain/devRpc.ts'
 import type { CatalogService, ServiceEndpoint } from '#orchestrator/catalog/service.ts'
+import { createJob } from '#orchestrator/job/createJob.ts'
 import type { PlanNode } from '#orchestrator/plan/plan.ts'
 import { address } from '#primitives.ts'
 import { heldJobs } from '#rows/jobs/heldJobs.ts'
+import { resumeWallet } from '#rows/payments/pauses.ts'
 import type { Logger } from '#telemetry.ts'
-import { accountOf } from '../../payments/support/shop.ts'
+import { accountOf, PATH_USD } from '../../payments/support/shop.ts'
 import { openAppStore } from '../../support/appStore.ts'
 import { startTestDevChain } from '../../support/devchain.ts'
+import { forgetSpends, lookAnew } from '../../wallet/support/forgotten.ts'
 import { openPaidSeller, type PaidSeller } from '../../wallet/support/paidSeller.ts'
-import { openWallet } from '../../wallet/support/wallet.ts'
+import { openWallet, purchaseOf } from '../../wallet/support/wallet.ts'
 import type { Asked } from '../support/seller.ts'
 import { openEngine } from './support/engine.ts'
 import { node, orderOf, place } from './support/jobOrder.ts'
@@ -146,6 +150,67 @@ test('another process goes on with the code that is stored', async () => {
   const told = await keysBy(first)
   expect(new Set(told).size).toBe(2)
   expect(await keysBy(second)).toEqual(told)
+})
+
+test('a job that a restored database makes once more has the codes that its sellers know', async () => {
+  const order = orderOf({ nodes: [node('a'), node('b')] })
+  const codesOf = async () => {
+    let codes: readonly (string | null)[] = []
+    const lost = app.transaction().execute(async (transaction) => {
+      const { jobId } = await createJob(transaction, { ...order, sellerSeed: order.jobId })
+      const rows = await transaction
+        .selectFrom('app.job_nodes')
+        .select('seller_key')
+        .where('job_id', '=', jobId)
+        .orderBy('ordinal')
+        .execute()
+      codes = rows.map((row) => row.seller_key)
+      throw new Error('lost')
+    })
+    await expect(lost).rejects.toThrow('lost')
+    return codes
+  }
+  const first = await codesOf()
+  expect(new Set(first).size).toBe(2)
+  expect(await codesOf()).toEqual(first)
+})
+
+test('a job that a restored database ends otherwise has the costs that the chain has', async () => {
+  const wallet = await openWallet({ app, chain, account: accountOf(2), origins: [seller.origin] })
+  const look = () => lookAnew(app, { ...chain, account: wallet.account, tokens: [PATH_USD] })
+  seller.sell('/behind', { amount: '0.002' }, async (response, take) => {
+    await take()
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+  })
+  await look()
+  const plan = { nodes: [node('before'), node('behind', { dependsOn: ['before'] })] }
+  const jobId = await place(app, orderOf(plan, { before: 1_000_000, behind: 1_000_000 }))
+  const { seller_key: idempotencyKey } = await app
+    .selectFrom('app.job_nodes')
+    .select('seller_key')
+    .where('job_id', '=', jobId)
+    .where('node_id', '=', 'behind')
+    .executeTakeFirstOrThrow()
+  const call = { jobId, nodeId: 'behind', serviceId: 'shop', idempotencyKey: idempotencyKey ?? '' }
+  await wallet.spender.buy(purchaseOf(`${seller.origin}/behind`, call), new AbortController().signal)
+  await forgetSpends(app, jobId)
+  await look()
+  expect(await resumeWallet(app)).toBe(true)
+  // Its time is over.
+  await app
+    .updateTable('app.jobs')
+    .set({ deadline_at: new Date(0) })
+    .where('id', '=', jobId)
+    .execute()
+  const { ended } = openEngine(app, {}, { buyer: wallet.spender })
+  const { state, committed_units: committed, fee_units: fees } = await ended(jobId)
+  expect([state, committed]).toEqual(['failed', `${2_100n + BigInt(fees)}`])
+  const attempts = await app
+    .selectFrom('app.job_attempts')
+    .select(['node_id', 'outcome', 'paid_units'])
+    .where('job_id', '=', jobId)
+    .execute()
+  expect(attempts).toEqual([{ node_id: 'behind', outcome: 'paid_not_delivered', paid_units: '2000' }])
 })
 
 test('a job of an earlier version keeps the codes that its sellers may know', async () => {
