@@ -64,42 +64,48 @@ export class Quotes {
     this.#held = new BoundedMap({ max: QUOTES_MAX, now: () => options.clock.now() })
   }
 
-  /** @throws ApiError plan_invalid, quote_unavailable naming each node, rate_limit_exceeded */
-  async quote(plan: Plan, caller: string, signal: AbortSignal): Promise<Quote> {
-    const hash = hashOf(plan)
-    const ask = (together: AbortSignal) => this.#ask(plan, hash, caller, together)
-    const quoted = this.#held.get(hash) ?? (await this.#underWay.join(hash, signal, ask))
+  /**
+   * @param carried nodes that have their outputs, and cost nothing
+   * @throws ApiError plan_invalid, quote_unavailable naming each node, rate_limit_exceeded
+   */
+  async quote(plan: Plan, caller: string, signal: AbortSignal, carried: Carried = []): Promise<Quote> {
+    const key = keyOf(hashOf(plan), carried)
+    const ask = (together: AbortSignal) => this.#ask(plan, carried, caller, together)
+    const quoted = this.#held.get(key) ?? (await this.#underWay.join(key, signal, ask))
     const obstacles = (await this.#options.budget?.obstacles(quoted.calls)) ?? []
     if (obstacles.length > 0) throw new PlanUnbuyableError(plan, obstacles)
     return quoted.quote
   }
 
   /** What the wallet would pay for a plan; null where no quote of it is held here. */
-  pricedCalls(planHash: string): readonly BudgetedCall[] | null {
-    return this.#held.get(planHash)?.calls ?? null
+  pricedCalls(planHash: string, carried: Carried = []): readonly BudgetedCall[] | null {
+    return this.#held.get(keyOf(planHash, carried))?.calls ?? null
   }
 
-  async #ask(plan: Plan, hash: string, caller: string, signal: AbortSignal): Promise<Quoted> {
+  async #ask(plan: Plan, carried: Carried, caller: string, signal: AbortSignal): Promise<Quoted> {
+    const hash = hashOf(plan)
     const checked = checkPlan(plan, await readServices(this.#options.app, plan))
     const quotedMs = this.#options.clock.now()
-    const priced = await this.#priceAll(checked.nodes, caller, signal)
+    const priced = await this.#priceAll(checked.nodes, new Set(carried), caller, signal)
     const ends = priced.flatMap(({ offered }) => offered?.offer.expiresAt ?? [])
     const untilMs = Math.min(quotedMs + VALID_MS_MAX, ...ends)
     const quote = quoteOf(checked, priced, { hash, terms: this.#options.terms, quotedMs, untilMs })
     const quoted = { quote, calls: priced.flatMap(callOf) }
-    this.#held.set(hash, quoted, untilMs)
+    this.#held.set(keyOf(hash, carried), quoted, untilMs)
     return quoted
   }
 
   async #priceAll(
     nodes: readonly PlannedNode[],
+    carried: ReadonlySet<string>,
     caller: string,
     signal: AbortSignal,
   ): Promise<readonly PricedNode[]> {
     const { isOwn = () => false, allowance } = this.#options
     const probes = nodes.map((planned) => {
       // Nobody needs to ask this program whether it is there, and a call from here would have rights.
-      const probe = isOwn(planned.url.origin) ? null : probeOf(planned)
+      const isAsked = !carried.has(planned.node.id) && !isOwn(planned.url.origin)
+      const probe = isAsked ? probeOf(planned) : null
       return { planned, probe, key: canonicalJson(probe?.request ?? {}) }
     })
     const distinct = new Set(probes.filter(({ probe }) => probe).map(({ key }) => key))
@@ -133,6 +139,11 @@ export class Quotes {
     return probe.isFree ? freePrice(answer, ask) : priceOf(answer, ask)
   }
 }
+
+/** Ids of nodes, in the order of the plan. */
+type Carried = readonly string[]
+
+const keyOf = (planHash: string, carried: Carried): string => [planHash, ...carried].join(' ')
 
 /** As if all that can be read could be paid, and without fees. */
 const offersOf = async (answer: EgressAnswer, nowMs: number) =>

@@ -3,6 +3,7 @@
  * to have said takes the place of that, counts, and is rewarded.
  */
 import { timingSafeEqual } from 'node:crypto'
+import { messageOf } from '#errors.ts'
 import { ApiError } from '#http/errors.ts'
 import type { Challenged } from '#http/request/access.ts'
 import { amountOf } from '#money/amounts.ts'
@@ -18,7 +19,13 @@ import {
   listUnrewarded,
   type StoredReview,
 } from '#rows/jobs/reviews.ts'
-import { oweReward, readRewardFacts, rewardsOfDay } from '#rows/jobs/rewards.ts'
+import {
+  oweReward,
+  type RewardToken,
+  readRewarded,
+  readRewardFacts,
+  rewardsOfDay,
+} from '#rows/jobs/rewards.ts'
 import { findPayout } from '#rows/payments/payouts.ts'
 import { repeat, warning } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
@@ -31,6 +38,8 @@ export interface ReviewsOptions {
   readonly app: AppDatabase
   /** Null where rewards are off. */
   readonly terms: RewardTerms | null
+  /** The most that a transfer costs now, in the token's smallest unit. Rejects where nobody tells it. */
+  readonly transferFee: (token: RewardToken, to: string) => Promise<bigint>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -47,6 +56,8 @@ export interface TakenReview {
 /** Rewards whose cause against them may have passed. */
 const LOOK_MS = 60_000
 const LOOKED_MAX = 100
+/** A review waits no longer for a node: its reward is looked at again. */
+const FEE_WAIT_MS = 5_000
 /** Older reviews stay as they are. */
 const YOUNG_MS = 30 * 24 * 3_600_000
 
@@ -81,9 +92,10 @@ export class Reviews {
     if (proved?.kind === 'challenged') return proved
     // The review of another account is one that nothing proves.
     const isProved = proved?.payer === job.payer
+    const transferFee = await this.#transferFee(jobId)
     const isNew = await app.transaction().execute(async (transaction) => {
       if (!(await insertReview(transaction, jobId, { ...review, digest, isProved }))) return false
-      await this.#reward(transaction, jobId)
+      await this.#reward(transaction, jobId, transferFee)
       return true
     })
     const stored = await findReview(app, jobId)
@@ -117,8 +129,10 @@ export class Reviews {
   /** Once, for each review whose cause against a reward can pass. */
   async reconsider(): Promise<void> {
     const { app } = this.#options
-    for (const jobId of await listUnrewarded(app, passingReasons, YOUNG_MS, LOOKED_MAX))
-      await app.transaction().execute((transaction) => this.#reward(transaction, jobId))
+    for (const jobId of await listUnrewarded(app, passingReasons, YOUNG_MS, LOOKED_MAX)) {
+      const transferFee = await this.#transferFee(jobId)
+      await app.transaction().execute((transaction) => this.#reward(transaction, jobId, transferFee))
+    }
   }
 
   /** `ordered` while its payment has not settled. @throws ApiError job_not_found */
@@ -130,21 +144,38 @@ export class Reviews {
     throw new ApiError('job_not_found')
   }
 
+  /** What a transfer to the payer costs; null where nobody tells it now, or nothing would be sent. */
+  async #transferFee(jobId: string): Promise<bigint | null> {
+    const { app, terms, transferFee, clock, log } = this.#options
+    const rewarded = terms && (await readRewarded(app, jobId))
+    if (!rewarded) return null
+    const over = new AbortController()
+    const late = clock.sleep(FEE_WAIT_MS, over.signal).then(() => null)
+    const told = transferFee(rewarded.token, rewarded.payer).catch((error: unknown) => {
+      log.warn({ job: jobId, problem: messageOf(error) }, 'what a reward costs is not known')
+      return null
+    })
+    const fee = await Promise.race([told, late])
+    over.abort()
+    late.catch(() => {})
+    return fee
+  }
+
   /** Owes what the review earns, or keeps why not. */
-  async #reward(transaction: AppDatabase, jobId: string): Promise<void> {
+  async #reward(transaction: AppDatabase, jobId: string, transferFee: bigint | null): Promise<void> {
     const { terms, clock } = this.#options
     const facts = await readRewardFacts(transaction, jobId)
     if (!facts) throw new Error('a review is of no job')
-    const judged = judge(facts, terms)
+    const judged = judge(facts, terms, transferFee)
     if (judged.kind === 'ineligible' || !facts.charge || !terms)
       return keepReason(transaction, jobId, judged.kind === 'ineligible' ? judged.reason : 'rewards_disabled')
     const { payer, charge: token } = facts
     const spent = await rewardsOfDay(transaction, token, payer)
+    const { amount, feePart } = judged
     const budget = (dollars: string) => amountOf(dollars, 1, token.decimals)
     const isWithin =
-      spent.all + judged.amount <= budget(terms.dollarsPerDay) &&
-      spent.own + judged.amount <= budget(terms.dollarsPerPayer)
-    if (isWithin) await oweReward(transaction, jobId, { payer, token, amount: judged.amount }, clock.now())
+      spent.all + amount <= budget(terms.dollarsPerDay) && spent.own + amount <= budget(terms.dollarsPerPayer)
+    if (isWithin) await oweReward(transaction, jobId, { payer, token, amount, feePart }, clock.now())
     await keepReason(transaction, jobId, isWithin ? null : ('budget_exhausted' satisfies RewardReason))
   }
 

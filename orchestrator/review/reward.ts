@@ -1,8 +1,9 @@
 /**
- * Which reviews are rewarded, and with what: a share of what their own job earned, so that nobody
- * gains by buying from himself.
+ * Which reviews are rewarded, and with what: a share of what their own job earned after all fees, the
+ * reward's own included, so that nobody gains by buying from himself, and no reward is a loss.
  */
 import { rescaled, shareOf } from '#money/amounts.ts'
+import { FEE_DECIMALS } from '#money/fees.ts'
 import { PAYMENT_REVERSED } from '#rows/jobs/reviews.ts'
 import type { RewardFacts } from '#rows/jobs/rewards.ts'
 
@@ -12,7 +13,7 @@ export const rewardReasons = [
   'not_reviewed',
   /** The chain took back what the job was paid with. */
   PAYMENT_REVERSED,
-  /** The job earned too little for its share to be a unit of money. */
+  /** After fees the job earned too little for its share to be a unit of money. */
   'insufficient_workflow_spend',
   /** A node that was called has no rating. */
   'incomplete_review',
@@ -25,6 +26,8 @@ export const rewardReasons = [
   'payer_unproved',
   /** The job is part of a purchase that was rewarded. */
   'already_rewarded',
+  /** What became of a payment for its calls, or what its transfer costs: tried again. */
+  'cost_unknown',
   /** The day's budget, or the payer's: tried again. */
   'budget_exhausted',
   /** Tried again once the operator gives rewards. */
@@ -44,6 +47,7 @@ export const rewardTransitions: Readonly<Record<RewardStatus, readonly RewardSta
 
 /** Causes that can pass while the review stays as it is. */
 export const passingReasons = [
+  'cost_unknown',
   'budget_exhausted',
   'rewards_disabled',
 ] as const satisfies readonly RewardReason[]
@@ -60,16 +64,30 @@ export interface RewardTerms {
 export type Judged =
   | { readonly kind: 'ineligible'; readonly reason: RewardReason }
   /** Within the budget, which is not asked here. In the token's unit. */
-  | { readonly kind: 'eligible'; readonly amount: bigint }
+  | ({ readonly kind: 'eligible' } & Rewarded)
 
-/** @param terms null where rewards are off */
-export function judge(facts: RewardFacts, terms: RewardTerms | null): Judged {
+/** In the token's unit: both together are at most what the job earned. */
+interface Rewarded {
+  readonly amount: bigint
+  /** What it may cost as its part of the fee of its transfer. */
+  readonly feePart: bigint
+}
+
+/**
+ * @param terms null where rewards are off
+ * @param transferFee the most that a transfer to the payer costs now, in the token's unit; null where
+ *   nobody tells it
+ */
+export function judge(facts: RewardFacts, terms: RewardTerms | null, transferFee: bigint | null): Judged {
   const reason = reasonAgainst(facts, terms)
   if (reason || !terms) return { kind: 'ineligible', reason: reason ?? 'rewards_disabled' }
-  const amount = shareOf(marginOf(facts), terms.share)
+  if (!facts.isCostKnown || transferFee === null) return { kind: 'ineligible', reason: 'cost_unknown' }
+  const { amount, feePart } = rewardOf(marginOf(facts, transferFee), terms, transferFee)
   if (amount === 0n) return { kind: 'ineligible', reason: 'insufficient_workflow_spend' }
   // Asked last: nobody is told to prove himself for a reward that there is not.
-  return facts.isProved ? { kind: 'eligible', amount } : { kind: 'ineligible', reason: 'payer_unproved' }
+  return facts.isProved
+    ? { kind: 'eligible', amount, feePart }
+    : { kind: 'ineligible', reason: 'payer_unproved' }
 }
 
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
@@ -86,9 +104,25 @@ function reasonAgainst(facts: RewardFacts, terms: RewardTerms | null): RewardRea
   return terms ? null : 'rewards_disabled'
 }
 
-/** Charged, less what is refunded and what the calls cost, fees included; in the token's unit. */
-function marginOf({ charge, committedAmount, costs, quoteDecimals }: RewardFacts): bigint {
+/**
+ * The fee of a transfer takes half of a margin at most: what is less than a transfer costs waits for
+ * other rewards to the same account, until their parts come to the fee.
+ */
+function rewardOf(margin: bigint, { share }: RewardTerms, transferFee: bigint): Rewarded {
+  const half = (margin + 1n) / 2n
+  const feePart = transferFee < half ? transferFee : half
+  return { amount: shareOf(margin - feePart, share), feePart }
+}
+
+/** Charged, less what is refunded and what calls and refunds cost, fees included; in the token's unit. */
+function marginOf(
+  { charge, committedAmount, costs, refunds, quoteDecimals }: RewardFacts,
+  transferFee: bigint,
+): bigint {
   if (!charge) return 0n
-  const cost = rescaled(costs.paidUnits + costs.feeUnits, quoteDecimals, charge.decimals)
+  const { decimals } = charge
+  const calls = rescaled(costs.paidUnits + costs.feeUnits, quoteDecimals, decimals)
+  const refunding = rescaled(refunds.booked, FEE_DECIMALS, decimals) + BigInt(refunds.unbooked) * transferFee
+  const cost = calls + refunding
   return committedAmount > cost ? committedAmount - cost : 0n
 }

@@ -6,15 +6,18 @@ import type { PendingSettlementStore } from '@x402/core/facilitator'
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types'
 import { authorizationTypes } from '@x402/evm'
 import { hashTypedData, type PrivateKeyAccount } from 'viem'
-import { type Fee, noFee } from '#money/fees.ts'
+import { rescaled } from '#money/amounts.ts'
+import { memoOf } from '#money/debtMemo.ts'
+import { FEE_DECIMALS, type Fee, noFee } from '#money/fees.ts'
 import type { Ask } from '#money/node.ts'
-import { type Found, lookFor } from '#money/settled.ts'
+import { type Found, lookFor, type Sought } from '#money/settled.ts'
+import { FEE_MAX } from '#money/statedFee.ts'
 import { lowercased } from '#primitives.ts'
 import type { Payout, SignedTransaction } from '#rows/payments/payouts.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Facilitator } from '../methods/x402/Facilitator.ts'
 import { asHex, type Token, type TokenChain } from '../methods/x402/TokenChain.ts'
-import { memoOf, PayoutRefusedError, type PayoutSender } from './PayoutSender.ts'
+import { PayoutRefusedError, type PayoutSender } from './PayoutSender.ts'
 
 export interface AuthorizationPayoutsOptions {
   readonly chainId: number
@@ -93,9 +96,18 @@ export class AuthorizationPayouts implements PayoutSender {
     return mined.kind === 'absent' ? { kind: 'unknown' } : mined
   }
 
+  lookAt(sought: Sought): Promise<Found> {
+    return lookFor(this.#options.nodes, sought)
+  }
+
   /** Gas there is paid in the chain's coin, by the facilitator. */
   async statedFee(): Promise<bigint> {
     return 0n
+  }
+
+  /** Nobody states it in dollars: the most that a transfer may cost anywhere. @throws PayoutRefusedError */
+  async feeTo(debt: Pick<Payout, 'currency'>): Promise<bigint> {
+    return rescaled(FEE_MAX, FEE_DECIMALS, this.#tokenOf(debt).decimals)
   }
 
   /** Facilitators pay the chain. */
@@ -104,7 +116,7 @@ export class AuthorizationPayouts implements PayoutSender {
   }
 
   /** @throws PayoutRefusedError */
-  #tokenOf({ currency }: Payout): Token {
+  #tokenOf({ currency }: Pick<Payout, 'currency'>): Token {
     const { asset, chainId, token } = this.#options
     const found = token()
     if (currency !== asset)

@@ -3,14 +3,15 @@ import { decodeFunctionResult, encodeFunctionData, keccak256, type PrivateKeyAcc
 import { Abis, Transaction } from 'viem/tempo'
 import { messageOf } from '#errors.ts'
 import { ATTO_PER_MILLIONTH } from '#money/amounts.ts'
+import { memoOf } from '#money/debtMemo.ts'
 import { type Fee, feeOf } from '#money/fees.ts'
 import type { Ask } from '#money/node.ts'
 import { type Found, type Log, lookFor, type Sought } from '#money/settled.ts'
-import { statedFeeAt } from '#money/statedFee.ts'
+import { risen, statedFeeAt, transferFeeAt } from '#money/statedFee.ts'
 import { isRecord, lowercased, shorten } from '#primitives.ts'
 import type { Payout, SignedTransaction } from '#rows/payments/payouts.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import { memoOf, PayoutRefusedError, type PayoutSender } from './PayoutSender.ts'
+import { PayoutRefusedError, type PayoutSender } from './PayoutSender.ts'
 
 export interface PayoutChainOptions {
   readonly chainId: number
@@ -51,7 +52,7 @@ export class PayoutChain implements PayoutSender {
     const args = [lowercased(payout.to), payout.total, memoOf(payout, payout.attempt + 1)] as const
     const data = encodeFunctionData({ abi: Abis.tip20, functionName: 'transferWithMemo', args })
     await this.#tryOut(currency, data)
-    const maxFeePerGas = 2n * BigInt(String(await this.#ask('eth_gasPrice', [])))
+    const maxFeePerGas = risen(await this.#gasPrice())
     const feeToken = await this.#feeTokenFor(
       currency,
       payout.total,
@@ -75,12 +76,21 @@ export class PayoutChain implements PayoutSender {
   }
 
   look(sought: Sought): Promise<Found> {
+    return this.lookAt(sought)
+  }
+
+  lookAt(sought: Sought): Promise<Found> {
     return lookFor(this.#options.nodes, sought)
   }
 
   /** All tokens that are paid in are dollars of six decimals. */
   async statedFee(): Promise<bigint> {
-    return statedFeeAt(BigInt(String(await this.#ask('eth_gasPrice', []))))
+    return statedFeeAt(await this.#gasPrice())
+  }
+
+  async feeTo({ currency, to }: Pick<Payout, 'currency' | 'to'>): Promise<bigint> {
+    const isToHolder = (await this.#balanceOf(lowercased(currency), lowercased(to))) > 0n
+    return transferFeeAt(await this.#gasPrice(), isToHolder)
   }
 
   /** By the transfer to the chain's fee manager. */
@@ -110,16 +120,20 @@ export class PayoutChain implements PayoutSender {
   async #feeTokenFor(currency: `0x${string}`, amount: bigint, feeMax: bigint): Promise<`0x${string}`> {
     for (const token of this.#options.feeTokens) {
       const needed = token === currency ? amount + feeMax : feeMax
-      if ((await this.#balanceOf(token)) >= needed) return token
+      if ((await this.#balanceOf(token, this.#options.account.address)) >= needed) return token
     }
     throw new PayoutRefusedError(`the account has less than ${feeMax} units of a token left for fees`)
   }
 
-  async #balanceOf(token: `0x${string}`): Promise<bigint> {
+  async #balanceOf(token: `0x${string}`, holder: `0x${string}`): Promise<bigint> {
     const asked = { abi: Abis.tip20, functionName: 'balanceOf' } as const
-    const data = encodeFunctionData({ ...asked, args: [this.#options.account.address] })
+    const data = encodeFunctionData({ ...asked, args: [holder] })
     const told = await this.#ask('eth_call', [{ to: token, data }, 'latest'])
     return decodeFunctionResult({ ...asked, data: lowercased(String(told)) })
+  }
+
+  async #gasPrice(): Promise<bigint> {
+    return BigInt(String(await this.#ask('eth_gasPrice', [])))
   }
 
   /** The first node that answers; what only concerns this try may come from any. */

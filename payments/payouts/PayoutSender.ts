@@ -1,8 +1,7 @@
 /** A way to send what is owed on one chain. */
-import { keccak256, toHex } from 'viem'
 import { failure } from '#errors.ts'
 import type { Fee } from '#money/fees.ts'
-import type { Found, Log } from '#money/settled.ts'
+import type { Found, Log, Sought } from '#money/settled.ts'
 import type { Payout, SignedTransaction } from '#rows/payments/payouts.ts'
 
 export interface PayoutSender {
@@ -15,21 +14,15 @@ export interface PayoutSender {
   send(signed: SignedTransaction, payout: Payout): Promise<void>
   /** What became of the payout's attempt. */
   look(signed: SignedTransaction, payout: Payout): Promise<Found>
+  /** What became of a transaction that the rows do not have. */
+  lookAt(sought: Sought): Promise<Found>
   /** What a transfer is stated to cost now, in the smallest unit of its token; 0 where nobody states it. */
   statedFee(): Promise<bigint>
+  /** The most that a transfer to an account costs now, in the smallest unit of its token. */
+  feeTo(debt: Pick<Payout, 'currency' | 'to'>): Promise<bigint>
   /** What the chain took, by the logs of a transaction. */
   feeIn(logs: readonly Log[]): Fee
 }
 
 /** The payout cannot be sent now; its message says why. */
 export class PayoutRefusedError extends failure('PayoutRefusedError', 'payout_refused', 'retry') {}
-
-/**
- * What each transaction of a payout carries. Two payouts of one amount to one account within a second
- * would be the same transaction else. It says what is owed, not which row says so: a chain knows by it what
- * its database may have lost.
- */
-export const memoOf = (
-  { kind, reference }: Pick<Payout, 'kind' | 'reference'>,
-  attempt: number,
-): `0x${string}` => keccak256(toHex(`${kind}/${reference}/${attempt}`))

@@ -4,9 +4,11 @@
  * chain can take the one before no more. Paid means final.
  */
 import { messageOf } from '#errors.ts'
+import { nextMemosOf } from '#money/debtMemo.ts'
 import type { Mined } from '#money/settled.ts'
 import type { AppDatabase } from '#rows/database.ts'
-import { collect } from '#rows/payments/collected.ts'
+import { collect, collectPaid, type Worth } from '#rows/payments/collected.ts'
+import { type Forgotten, findForgottenDebt, mayHavePaid } from '#rows/payments/forgotten.ts'
 import { isOfKnownHistory, pauseAfterRestore, pauseOf } from '#rows/payments/pauses.ts'
 import { readSentWithinDay } from '#rows/payments/payoutBudget.ts'
 import {
@@ -24,6 +26,7 @@ import { repeat } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { PayoutRefusedError, type PayoutSender } from './PayoutSender.ts'
+import { settleBy } from './paidElsewhere.ts'
 
 export interface PayoutsOptions {
   readonly app: AppDatabase
@@ -48,6 +51,9 @@ const WIDTH = 8
 const POLL_MS = 1_000
 /** A debt that cannot be paid now is tried again, more and more rarely. */
 const backoff: BackoffLimits = { baseMs: 2_000, maxMs: 3_600_000 }
+
+/** Fees of a transfer: refunds below one wait for others, and fees may rise as much. */
+const SMALL = 10n
 
 /** Where a crash is worth trying. */
 type PayoutFailpoint =
@@ -112,7 +118,11 @@ export class Payouts {
   /** Signs, keeps and sends. @throws PayoutRefusedError */
   async #begin(due: HeldPayout): Promise<void> {
     const { app, chain } = this.#options
-    const total = await collect(app, due, await chain.statedFee())
+    const paid = await findForgottenDebt(app, chain.chainId, nextMemosOf(due, due.attempt))
+    if (paid && (await this.#adopt(due, paid))) return
+    const worth = { refunds: await chain.statedFee(), fee: await chain.feeTo(due) }
+    await this.#assertUnpaid(due, worth)
+    const total = await collect(app, due, worth)
     if (total === null) return
     const payout = { ...due, total }
     const signed = await chain.sign(payout)
@@ -122,6 +132,34 @@ export class Payouts {
     await chain.send(signed, { ...payout, attempt: payout.attempt + 1 })
     this.#visit('payouts.sent')
     await letPayoutGo(app, payout, POLL_MS, null)
+  }
+
+  /**
+   * Paid before the database was restored, by a transaction that it has forgotten: nothing is signed. False
+   * where no block has that any more.
+   */
+  async #adopt(due: HeldPayout, { txHash, amount, validBeforeSeconds }: Forgotten): Promise<boolean> {
+    const { app, chain, log } = this.#options
+    const found = await chain.lookAt({ txHash, validBeforeSeconds })
+    if (found.kind === 'absent') return false
+    const payout = { ...due, total: await collectPaid(app, due, amount) }
+    const problem = await settleBy(app, payout, found)
+    if (problem === null) log.warn({ payout: due.id, txHash }, 'a payout was paid before the restore')
+    else await letPayoutGo(app, due, this.#pauseMs(due), `${txHash} was sent for it before: ${problem}`)
+    return true
+  }
+
+  /**
+   * A small debt that a forgotten transfer may have paid with others is told by the last of them, which may
+   * come back later.
+   * @throws PayoutRefusedError
+   */
+  async #assertUnpaid(due: HeldPayout, { refunds }: Worth): Promise<void> {
+    const isSmall = due.kind === 'reward' ? due.feePart !== null : due.amount < SMALL * refunds
+    if (due.attempt > 0 || !isSmall || !(await mayHavePaid(this.#options.app, due))) return
+    throw new PayoutRefusedError(
+      'a larger transfer to its account, which no row names, may have paid it: it waits for a week at most',
+    )
   }
 
   /** False where another process has the payout. @throws PayoutRefusedError beyond the budget */

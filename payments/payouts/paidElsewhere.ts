@@ -7,7 +7,7 @@
 import { isAddressEqual } from 'viem'
 import { feeOf } from '#money/fees.ts'
 import type { Ask } from '#money/node.ts'
-import { lookFor } from '#money/settled.ts'
+import { type Found, lookFor } from '#money/settled.ts'
 import { type Transfer, transfersIn } from '#money/transfersIn.ts'
 import { lowercased } from '#primitives.ts'
 import type { AppDatabase } from '#rows/database.ts'
@@ -33,10 +33,15 @@ export async function settleByHand(
   if (payout.sentWith !== null) return `the payout is sent with ${payout.sentWith}`
   if (payout.state !== 'queued') return `the payout is ${payout.state}: something was signed for it here`
   // It may be mined for as long as anybody likes.
-  const found = await lookFor(nodes, { txHash, validBeforeSeconds: Number.MAX_SAFE_INTEGER })
+  return settleBy(app, payout, await lookFor(nodes, { txHash, validBeforeSeconds: Number.MAX_SAFE_INTEGER }))
+}
+
+/** @returns why a payout that is queued is not paid by a transaction; null where it is */
+export async function settleBy(app: AppDatabase, payout: Payout, found: Found): Promise<string | null> {
   if (found.kind !== 'mined') return 'no block that a node knows has this transaction'
   if (!found.isFinal) return 'its block is not final yet: ask again later'
   if (!found.succeeded) return 'the chain refused this transaction'
+  const { txHash } = found
   const moved = transfersIn(found.logs).find((transfer) => pays(payout, transfer))
   if (!moved) return `it moves no ${payout.total} units of ${payout.currency} to ${payout.to} in one transfer`
   if (await isPayoutTransaction(app, payout.chainId, txHash)) return 'it has paid another payout'

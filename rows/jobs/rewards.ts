@@ -1,11 +1,12 @@
 /** What rewards of reviews go by, and the money they are. */
 import { sql } from 'kysely'
-import { REVENUE_OF_JOBS, REWARDS } from '#money/accounts.ts'
+import { COSTS_OF_FEES, REVENUE_OF_JOBS, REWARDS } from '#money/accounts.ts'
 import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, fromNow } from '../database.ts'
 import { queuePayout } from '../payments/debts.ts'
 import { addEntries } from '../payments/ledger.ts'
 import { type CallCosts, isReversed, readCosts } from './books.ts'
+import { refundsOfJob } from './refunds.ts'
 import { type JobState, jobStateOf } from './states.ts'
 
 /** A token and how many of its units make one. */
@@ -26,7 +27,11 @@ export interface RewardFacts {
   readonly isReversed: boolean
   /** What was charged and is not refunded, in the token's unit. */
   readonly committedAmount: bigint
+  /** With every fee that chains took for its calls, also for those that they refused. */
   readonly costs: CallCosts
+  /** It is known of each payment for its calls what became of it. */
+  readonly isCostKnown: boolean
+  readonly refunds: RefundFees
   readonly quoteDecimals: number
   /** Nodes that were called for this job. */
   readonly calledNodes: readonly string[]
@@ -40,6 +45,37 @@ export interface RewardFacts {
   readonly isRewardedBefore: boolean
 }
 
+/** What transfers of refunds of a job cost; another debt's transfer that takes one along costs it nothing. */
+export interface RefundFees {
+  /** In the smallest unit of the token that fees are paid in. */
+  readonly booked: bigint
+  /** Transfers whose fee is in no book, or not yet. */
+  readonly unbooked: number
+}
+
+/** The receiver of a job's reward, and its token; null for a job that cost nothing. */
+export async function readRewarded(
+  app: AppDatabase,
+  jobId: string,
+): Promise<{ readonly payer: string; readonly token: RewardToken } | null> {
+  const row = await app
+    .selectFrom('app.jobs')
+    .select(['payer', 'chain_id', 'token', 'token_decimals'])
+    .where('id', '=', jobId)
+    .executeTakeFirst()
+  const token = row && tokenOf(row)
+  return token ? { payer: toHex(row.payer), token } : null
+}
+
+interface TokenRow {
+  readonly chain_id: number | null
+  readonly token: Buffer | null
+  readonly token_decimals: number | null
+}
+
+const tokenOf = ({ chain_id: chainId, token, token_decimals: decimals }: TokenRow): RewardToken | null =>
+  chainId === null || !token || decimals === null ? null : { chainId, token: toHex(token), decimals }
+
 /** Null for an id that no job has. */
 export async function readRewardFacts(app: AppDatabase, jobId: string): Promise<RewardFacts | null> {
   const job = await app
@@ -51,7 +87,6 @@ export async function readRewardFacts(app: AppDatabase, jobId: string): Promise<
       'token',
       'token_decimals',
       'committed_amount',
-      'fee_units',
       'decimals',
       'retry_of',
       'payment_id',
@@ -71,20 +106,21 @@ export async function readRewardFacts(app: AppDatabase, jobId: string): Promise<
     .select('node_id')
     .where('job_id', '=', jobId)
     .execute()
+  const spends = await readSpendFees(app, jobId)
   const review = await app
     .selectFrom('app.job_reviews')
     .select('is_proved')
     .where('job_id', '=', jobId)
     .executeTakeFirst()
-  const { chain_id: chainId, token, token_decimals: decimals } = job
   return {
     state: jobStateOf(job.state),
     payer: toHex(job.payer),
-    charge:
-      chainId === null || !token || decimals === null ? null : { chainId, token: toHex(token), decimals },
+    charge: tokenOf(job),
     isReversed: job.payment_id !== null && (await isReversed(app, job.payment_id)),
     committedAmount: BigInt(job.committed_amount ?? 0),
-    costs: { ...(await readCosts(app, jobId)), feeUnits: BigInt(job.fee_units) },
+    costs: { ...(await readCosts(app, jobId)), feeUnits: spends.feeUnits },
+    isCostKnown: spends.open === 0,
+    refunds: await readRefundFees(app, jobId),
     quoteDecimals: job.decimals,
     calledNodes: nodes.filter(({ attempt }) => attempt > 0).map(({ node_id }) => node_id),
     hasOutput: nodes.some(({ state, is_carried }) => state === 'succeeded' && !is_carried),
@@ -93,6 +129,32 @@ export async function readRewardFacts(app: AppDatabase, jobId: string): Promise<
     isPaidToPayer: await isPaidTo(app, jobId, job.payer),
     isRewardedBefore: await isRewarded(app, jobId, job.retry_of),
   }
+}
+
+async function readSpendFees(
+  app: AppDatabase,
+  jobId: string,
+): Promise<{ readonly feeUnits: bigint; readonly open: number }> {
+  const row = await app
+    .selectFrom('app.spends')
+    .select([
+      sql<string>`coalesce(sum(fee_units), 0)`.as('fees'),
+      sql<number>`(count(*) FILTER (WHERE state IN ('reserved', 'sending')))::int`.as('open'),
+    ])
+    .where('job_id', '=', jobId)
+    .executeTakeFirstOrThrow()
+  return { feeUnits: BigInt(row.fees), open: row.open }
+}
+
+async function readRefundFees(app: AppDatabase, jobId: string): Promise<RefundFees> {
+  const { rows } = await sql<{ booked: string; unbooked: number }>`
+    SELECT coalesce(sum(fee), 0) AS booked, (count(*) FILTER (WHERE fee = 0))::int AS unbooked FROM (
+      SELECT (SELECT coalesce(sum(l.amount), 0) FROM app.ledger_entries l
+        WHERE l.transaction_id = o.id AND l.account = ${COSTS_OF_FEES}) AS fee
+      FROM app.jobs j JOIN app.payouts o ON o.kind = 'refund' AND o.reference = ANY(${refundsOfJob('j')})
+      WHERE j.id = ${jobId} AND o.state <> 'withdrawn' AND o.sent_with IS NULL
+    ) AS transfers`.execute(app)
+  return { booked: BigInt(rows[0]?.booked ?? 0), unbooked: rows[0]?.unbooked ?? 0 }
 }
 
 async function isPaidTo(app: AppDatabase, jobId: string, payer: Buffer): Promise<boolean> {
@@ -161,14 +223,17 @@ export async function oweReward(
     payer,
     token: { chainId, token: currency },
     amount,
+    feePart,
   }: {
     readonly payer: string
     readonly token: RewardToken
     readonly amount: bigint
+    /** What it may cost as its part of the fee of its transfer. */
+    readonly feePart: bigint
   },
   nowMs: number,
 ): Promise<boolean> {
-  const owed = { kind: 'reward', reference: jobId, chainId, currency, amount, to: payer } as const
+  const owed = { kind: 'reward', reference: jobId, chainId, currency, amount, to: payer, feePart } as const
   if (!(await queuePayout(transaction, owed, nowMs))) return false
   await addEntries(transaction, `reward:${jobId}`, [
     { account: REVENUE_OF_JOBS, chainId, currency, amount: -amount },

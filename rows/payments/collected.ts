@@ -1,32 +1,40 @@
 /**
- * Small refunds wait for others to the same account, and are paid by one transfer: that of the last,
- * which the others name. It stays so, whatever becomes of its transactions.
+ * Small debts wait for others to the same account, and are paid by one transfer: that of the last,
+ * which the others name. It stays so, whatever becomes of its transactions. A refund goes alone after
+ * a day; a reward waits until a refund takes it along, or rewards bring together what their transfer costs.
  */
 import { sql } from 'kysely'
 import { toBytes } from '#store/sql.ts'
 import { type AppDatabase, databaseNow } from '../database.ts'
-import type { HeldPayout } from './payouts.ts'
+import { type HeldPayout, payoutKindOf } from './payouts.ts'
 
-/** A refund waits so long for others, and goes alone then. */
-const COLLECT_HOURS = 24
+/** A refund waits so long for others. */
+const REFUND_HOURS = 24
+/** A reward is looked at again so often: prices fall. */
+const REWARD_HOURS = 1
 
 /** Those who collect stand in a line. Any constant does, as long as it is ours alone. */
 const COLLECT_LOCK = 7_414_214_220
 
+/** When a transfer goes at once, in the currency's smallest unit. */
+export interface Worth {
+  /** Its refunds come to this; 0 where none waits. */
+  readonly refunds: bigint
+  /** What its rewards bring along for its fee comes to this. */
+  readonly fee: bigint
+}
+
 /**
- * Joins to a refund those that wait for others. What its transfer pays from now on, or null where it
+ * Joins to a debt those that wait for others. What its transfer pays from now on, or null where it
  * waits, or another process has it.
- * @param worth what a transfer has to pay to go at once, in the currency's smallest unit; 0 where none waits
  */
-export async function collect(app: AppDatabase, payout: HeldPayout, worth: bigint): Promise<bigint | null> {
-  const { id, hold, kind, total, attempt } = payout
-  // What was signed before goes as it was.
-  if (kind !== 'refund' || attempt > 0 || worth === 0n) return total
+export async function collect(app: AppDatabase, payout: HeldPayout, worth: Worth): Promise<bigint | null> {
+  const { id, hold, kind, amount, attempt, feePart } = payout
   return app.transaction().execute(async (transaction) => {
     await sql`SELECT pg_advisory_xact_lock(${COLLECT_LOCK})`.execute(transaction)
     const own = await transaction
       .selectFrom('app.payouts')
-      .select(sql<boolean>`${collectUntil} <= ${databaseNow}`.as('is_over'))
+      .select(sql<boolean>`kind = 'refund' AND ${refundUntil} <= ${databaseNow}`.as('is_over'))
       .where('id', '=', id)
       .where('hold', '=', hold)
       .where('state', '=', 'queued')
@@ -34,21 +42,64 @@ export async function collect(app: AppDatabase, payout: HeldPayout, worth: bigin
       .forUpdate()
       .executeTakeFirst()
     if (!own) return null
-    const others = await waitingBeside(transaction, payout).execute()
-    const sum = others.reduce((all, { amount }) => all + BigInt(amount), total)
-    if (sum >= worth || own.is_over) await join(transaction, id, others)
+    const joined = [{ id, kind, amount, feePart }, ...(await debtsSentWith(transaction, id))]
+    // What was signed goes as it was; a price that rose since does not hold up a refund.
+    const isDecided = (attempt > 0 || joined.length > 1) && joined.some((debt) => debt.kind === 'refund')
+    const others = attempt > 0 ? [] : await waitingBeside(transaction, payout)
+    const all = [...joined, ...others]
+    const goes = isDecided || own.is_over || isWorth(all, worth)
+    if (goes) await join(transaction, id, others)
     else await waitForOthers(transaction, id)
-    return sum >= worth || own.is_over ? sum : null
+    return goes ? sumOf(all.map((debt) => debt.amount)) : null
   })
 }
 
-const collectUntil = sql<Date>`coalesce(collect_until, queued_at + ${COLLECT_HOURS} * interval '1 hour')`
+/**
+ * Joins to a debt those that a forgotten transfer has paid with it: the oldest, of all or of those that
+ * wait, if they make up its amount. What the debt's transfer pays now.
+ */
+export async function collectPaid(app: AppDatabase, payout: HeldPayout, amount: bigint): Promise<bigint> {
+  const { id, total, attempt } = payout
+  if (attempt > 0 || amount <= total) return total
+  return app.transaction().execute(async (transaction) => {
+    await sql`SELECT pg_advisory_xact_lock(${COLLECT_LOCK})`.execute(transaction)
+    const waiting = await waitingBeside(transaction, payout)
+    const all = await queuedBeside(transaction, payout).execute()
+    const paid = firstOf(all.map(debtOf), amount - total) ?? firstOf(waiting, amount - total)
+    if (!paid) return total
+    await join(transaction, id, paid)
+    return amount
+  })
+}
 
-async function join(
-  transaction: AppDatabase,
-  id: string,
-  others: readonly { readonly id: string }[],
-): Promise<void> {
+/** The first of them that come to the amount; null where none do. */
+function firstOf(debtsInOrder: readonly Debt[], amount: bigint): readonly Debt[] | null {
+  let sum = 0n
+  const end = debtsInOrder.findIndex((debt) => {
+    sum += debt.amount
+    return sum >= amount
+  })
+  return end >= 0 && sum === amount ? debtsInOrder.slice(0, end + 1) : null
+}
+
+const refundUntil = sql<Date>`coalesce(collect_until, queued_at + ${REFUND_HOURS} * interval '1 hour')`
+
+type Debt = Pick<HeldPayout, 'id' | 'kind' | 'amount' | 'feePart'>
+
+/** Whatever a refund is sent for, rewards go with it at no cost. */
+function isWorth(debts: readonly Debt[], { refunds, fee }: Worth): boolean {
+  const { refund = [], reward = [] } = Object.groupBy(debts, ({ kind }) => kind)
+  const isPaidFor =
+    reward.some(({ feePart }) => feePart === null) || sumOf(reward.map(({ feePart }) => feePart ?? 0n)) >= fee
+  return (
+    (refund.length > 0 && sumOf(refund.map(({ amount }) => amount)) >= refunds) ||
+    (reward.length > 0 && isPaidFor)
+  )
+}
+
+const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n)
+
+async function join(transaction: AppDatabase, id: string, others: readonly Debt[]): Promise<void> {
   if (others.length === 0) return
   const ids = others.map((other) => other.id)
   await transaction
@@ -59,14 +110,21 @@ async function join(
     .execute()
 }
 
-const waitingBeside = (transaction: AppDatabase, { id, chainId, currency, to }: HeldPayout) =>
-  transaction
-    .selectFrom('app.payouts as out')
-    .select(['id', 'amount'])
-    .where('kind', '=', 'refund')
+async function debtsSentWith(transaction: AppDatabase, id: string): Promise<readonly Debt[]> {
+  const rows = await debts(transaction).where('sent_with', '=', id).execute()
+  return rows.map(debtOf)
+}
+
+async function waitingBeside(transaction: AppDatabase, payout: HeldPayout): Promise<readonly Debt[]> {
+  const rows = await queuedBeside(transaction, payout).where('collect_until', 'is not', null).execute()
+  return rows.map(debtOf)
+}
+
+/** Those that nothing was signed for, the oldest first. */
+const queuedBeside = (transaction: AppDatabase, { id, chainId, currency, to }: HeldPayout) =>
+  debts(transaction)
     .where('state', '=', 'queued')
     .where('attempt', '=', 0)
-    .where('collect_until', 'is not', null)
     .where('sent_with', 'is', null)
     .where('id', '<>', id)
     .where('chain_id', '=', chainId)
@@ -81,13 +139,26 @@ const waitingBeside = (transaction: AppDatabase, { id, chainId, currency, to }: 
     .limit(COLLECTED_MAX)
     .forUpdate()
 
-/** Refunds of one transfer. */
+const debts = (transaction: AppDatabase) =>
+  transaction.selectFrom('app.payouts as out').select(['id', 'kind', 'amount', 'fee_part'])
+
+type DebtRow = Awaited<ReturnType<ReturnType<typeof debts>['executeTakeFirstOrThrow']>>
+
+const debtOf = ({ id, kind, amount, fee_part: feePart }: DebtRow): Debt => ({
+  ...{ id, kind: payoutKindOf(kind), amount: BigInt(amount) },
+  feePart: feePart === null ? null : BigInt(feePart),
+})
+
+/** Debts of one transfer. */
 const COLLECTED_MAX = 500
 
-/** Looked at again at the end of its time; another refund to the same account takes it along before. */
-const waitForOthers = (transaction: AppDatabase, id: string) =>
-  transaction
+/** Looked at again at the end of its time; another debt to the same account takes it along before. */
+async function waitForOthers(transaction: AppDatabase, id: string): Promise<void> {
+  const until = sql<Date>`CASE kind WHEN 'refund' THEN ${refundUntil}
+    ELSE ${databaseNow} + ${REWARD_HOURS} * interval '1 hour' END`
+  await transaction
     .updateTable('app.payouts')
-    .set({ collect_until: collectUntil, held_until: collectUntil, problem: null, failures: 0 })
+    .set({ collect_until: until, held_until: until, problem: null, failures: 0 })
     .where('id', '=', id)
     .execute()
+}

@@ -10,7 +10,7 @@ import type { PayoutKind, PayoutTerms } from './payouts.ts'
  */
 export async function queuePayout(
   transaction: AppDatabase,
-  { to, ...terms }: PayoutTerms,
+  { to, feePart = null, ...terms }: PayoutTerms & { readonly feePart?: bigint | null },
   nowMs: number,
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await transaction
@@ -23,6 +23,7 @@ export async function queuePayout(
       currency: toBytes(terms.currency),
       amount: terms.amount,
       recipient: toBytes(to),
+      fee_part: feePart,
     })
     .onConflict((conflict) => conflict.columns(['kind', 'reference']).doNothing())
     .executeTakeFirst()

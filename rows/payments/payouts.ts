@@ -54,6 +54,8 @@ export interface Payout extends PayoutTerms {
   readonly problem: string | null
   /** What its transfer moves: its amount, and those of the payouts that are sent with it. */
   readonly total: bigint
+  /** What a reward may cost as its part of the fee of its transfer; null goes at once. */
+  readonly feePart: bigint | null
   /** The payout whose transfer pays this one too; its state and attempt are told here. */
   readonly sentWith: string | null
   readonly queuedAt: Date
@@ -240,8 +242,8 @@ async function finish(
     .returning('amount')
     .executeTakeFirst()
   if (!own) return false
-  const entriesOf = (amount: bigint) => [
-    { account: owedAccounts[kind], chainId, currency, amount: -amount },
+  const entriesOf = (of: PayoutKind, amount: bigint) => [
+    { account: owedAccounts[of], chainId, currency, amount: -amount },
     { account: payerAccount(to), chainId, currency, amount },
   ]
   const others = await transaction
@@ -249,11 +251,12 @@ async function finish(
     .set(paid)
     .where('sent_with', '=', id)
     .where('state', '=', 'queued')
-    .returning(['id', 'amount'])
+    .returning(['id', 'kind', 'amount'])
     .execute()
-  for (const other of others) await addEntries(transaction, other.id, entriesOf(BigInt(other.amount)))
+  for (const other of others)
+    await addEntries(transaction, other.id, entriesOf(payoutKindOf(other.kind), BigInt(other.amount)))
   await addEntries(transaction, id, [
-    ...entriesOf(BigInt(own.amount)),
+    ...entriesOf(kind, BigInt(own.amount)),
     ...(fee > 0n
       ? [
           { account: PAYEE, chainId, currency: feeCurrency, amount: -fee },
@@ -329,6 +332,7 @@ const selected = (app: AppDatabase) =>
         'out.problem',
         'out.hold',
         'out.sent_with',
+        'out.fee_part',
       ] as const),
       ...(['out.queued_at', 'out.paid_at', 'sent.tx_hash', 'sent.raw', 'sent.valid_before'] as const),
       sql<string>`out.amount + ${sentWith(sql`out.id`)}`.as('total'),
@@ -349,6 +353,7 @@ const payoutOf = (row: PayoutRow): Payout => ({
   failures: row.failures,
   problem: row.problem,
   total: BigInt(row.total),
+  feePart: row.fee_part === null ? null : BigInt(row.fee_part),
   sentWith: row.sent_with,
   queuedAt: row.queued_at,
   paidAt: row.paid_at,

@@ -57,15 +57,15 @@ const open = ({ nodes = [node()], budget = 1_000_000n }: Opened = {}): Payouts =
     log: silentLogger,
   })
 
-const queue = (reference: string, amount = AMOUNT) =>
+const queue = (reference: string, amount = AMOUNT) => queueTerms({ kind: 'refund', reference, amount })
+const reward = (reference: string, amount: bigint, feePart: bigint) =>
+  queueTerms({ kind: 'reward', reference, amount, feePart })
+type Terms = Omit<Parameters<typeof queuePayout>[1], 'chainId' | 'currency' | 'to'>
+const queueTerms = (terms: Terms) =>
   app
     .transaction()
     .execute((transaction) =>
-      queuePayout(
-        transaction,
-        { kind: 'refund', reference, chainId, currency: PATH_USD, amount, to },
-        Date.now(),
-      ),
+      queuePayout(transaction, { ...terms, chainId, currency: PATH_USD, to }, Date.now()),
     )
 const stateOf = async (reference: string) => (await findPayout(app, 'refund', reference))?.state
 const problemOf = async (reference: string) => (await findPayout(app, 'refund', reference))?.problem
@@ -229,6 +229,75 @@ describe('refunds of less than a transfer is stated to cost', () => {
     await untilPaid(payouts, 'more')
     expect(await received()).toBe(AMOUNT + SMALL)
     expect([await stateOf('kept'), await stateOf('gone')]).toEqual(['paid', undefined])
+  })
+})
+
+describe('rewards that bring along less than their transfer costs', () => {
+  /** A transfer costs 8,400, and 1,920 to an account that has some of the token. */
+  const priced: Ask = async (method, params) =>
+    method === 'eth_gasPrice' ? '0x4a817c800' : node()(method, params)
+  const stateOfReward = async (reference: string) => (await findPayout(app, 'reward', reference))?.state
+  /** What its entries took from what is owed as rewards. */
+  const tookOf = async (reference: string) => {
+    const { id = '' } = (await findPayout(app, 'reward', reference)) ?? {}
+    const found = app.selectFrom('app.ledger_entries').select('amount').where('transaction_id', '=', id)
+    return (await found.where('account', '=', 'rewards').executeTakeFirst())?.amount
+  }
+
+  test('wait for each other as long as it takes, and are paid by one transfer', async () => {
+    const payouts = open({ nodes: [priced] })
+    for (const reference of ['reward 1', 'reward 2']) {
+      await reward(reference, 500n, 3_000n)
+      await turn(payouts)
+    }
+    await app
+      .updateTable('app.payouts')
+      .set({ queued_at: new Date(0), collect_until: new Date(0) })
+      .where('reference', 'like', 'reward _')
+      .execute()
+    await turn(payouts)
+    expect([await stateOfReward('reward 1'), await stateOfReward('reward 2')]).toEqual(['queued', 'queued'])
+    await reward('reward 3', 500n, 2_400n)
+    await expect
+      .poll(async () => {
+        await turn(payouts)
+        return stateOfReward('reward 3')
+      })
+      .toBe('paid')
+    expect([await received(), await stateOfReward('reward 1')]).toEqual([1_500n, 'paid'])
+    expect([await tookOf('reward 1'), await tookOf('reward 3')]).toEqual(['-500', '-500'])
+    // The account has the token now.
+    await reward('reward 4', 500n, 1_920n)
+    await turn(payouts)
+    expect(await stateOfReward('reward 4')).toBe('sending')
+  })
+
+  test('are not signed anew at a price that they do not pay for', async () => {
+    const lost: Ask = (method, params) =>
+      method === 'eth_sendRawTransaction' ? Promise.reject(new Error('cut')) : priced(method, params)
+    const dearer: Ask = async (method, params) =>
+      method === 'eth_gasPrice' ? '0x9502f9000' : node()(method, params)
+    await reward('lost', 500n, 8_400n)
+    await turn(open({ nodes: [lost] }))
+    expect(await stateOfReward('lost')).toBe('sending')
+    await passTime()
+    for (const nodes of [[lost], [dearer]]) {
+      await turn(open({ nodes }))
+      expect(await findPayout(app, 'reward', 'lost')).toMatchObject({ state: 'queued', attempt: 1 })
+    }
+    await turn(open({ nodes: [priced] }))
+    expect(await stateOfReward('lost')).toBe('sending')
+  })
+
+  test('go with a refund, each out of its own account', async () => {
+    const payouts = open({ nodes: [priced] })
+    await reward('along', 500n, 1n)
+    await turn(payouts)
+    expect(await stateOfReward('along')).toBe('queued')
+    await queue('with it')
+    await untilPaid(payouts, 'with it')
+    expect([await received(), await stateOfReward('along')]).toEqual([AMOUNT + 500n, 'paid'])
+    expect(await tookOf('along')).toBe('-500')
   })
 })
 

@@ -173,7 +173,7 @@ async function review(walk: Walk, jobId: string, payer: Payer): Promise<void> {
     walk.write(`      no reward: ${reason}`)
     if (reason === 'insufficient_workflow_spend')
       walk.write(
-        '      jobs earn nothing here: start the program with COST_MULTIPLIER=1.05, of which a half is rewarded',
+        '      jobs earn nothing here: start the program with COST_MULTIPLIER=1.1, of which a half is rewarded after fees',
       )
     return
   }
@@ -182,8 +182,11 @@ async function review(walk: Walk, jobId: string, payer: Payer): Promise<void> {
   for (;;) {
     const reward = Object(JSON.parse(await (await ask(walk, path)).text()).reward)
     if (reward.status === 'paid') return walk.write(`      paid by ${reward.transactionHash}`)
+    // Where the job earned less than a transfer costs, it may be for long.
     if (walk.clock.monotonic() > untilMs)
-      throw new DemoFailedError('the reward was not paid within two minutes')
+      return walk.write(
+        '      it waits for a refund or more rewards to the account, which pay for the transfer',
+      )
     await walk.clock.sleep(LOOK_MS, walk.stop)
   }
 }

@@ -3,7 +3,7 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import type { PaymentSettings } from '#api/access/paymentSettings.ts'
 import { amountOf } from '#money/amounts.ts'
 import type { Ask } from '#money/node.ts'
-import type { PayoutSender } from '#payments/payouts/PayoutSender.ts'
+import { PayoutRefusedError, type PayoutSender } from '#payments/payouts/PayoutSender.ts'
 import { Payouts } from '#payments/payouts/Payouts.ts'
 import { lowercased } from '#primitives.ts'
 import { appDatabase } from '#rows/database.ts'
@@ -44,10 +44,20 @@ export interface OwedToken {
   readonly decimals: number
 }
 
+/**
+ * The most that a transfer to an account costs now, in the token's smallest unit. Rejects where nobody
+ * tells it.
+ */
+export type TransferFee = (
+  token: { readonly chainId: number; readonly token: string },
+  to: string,
+) => Promise<bigint>
+
 export interface OpenedPayouts {
   /** What may be sent out within a day, by currency, in its smallest unit. */
   readonly budgets: () => ReadonlyMap<string, bigint>
   readonly notes: readonly string[]
+  readonly transferFee: TransferFee
   run(signal: AbortSignal): Promise<unknown>
 }
 
@@ -85,9 +95,15 @@ export function openPayouts(
     const mayPay = () => outflows.mayPay(chain.chainId)
     return new Payouts({ app, chain, budgetOf, mayPay, runtime, log })
   })
+  const transferFee: TransferFee = async ({ chainId, token: currency }, to) => {
+    const sender = routes.map((route) => route.sender).find((one) => one.chainId === chainId)
+    if (!sender) throw new PayoutRefusedError(`nothing is sent on chain ${chainId}`)
+    return sender.feeTo({ currency, to })
+  }
   const chains = routes.map(({ sender }) => sender.chainId).join(' and ')
   return {
     budgets,
+    transferFee,
     notes: [
       `refunds are sent by ${account.address} on chain ${chains}, for at most ${dollarsPerDay} dollars a day and currency, beside one debt that is more`,
     ],

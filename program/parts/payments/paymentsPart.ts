@@ -10,7 +10,7 @@ import { JOBS_SCOPE } from '#orchestrator/job/JobOrders.ts'
 import { BooksWatch } from '#payments/books/BooksWatch.ts'
 import { Prover, type ProverOptions } from '#payments/books/Prover.ts'
 import { Uncollected } from '#payments/books/Uncollected.ts'
-import { countingRefusals } from '#payments/chain/refusals.ts'
+import { countingRefusals } from '#payments/chain/sendCounted.ts'
 import { Offers } from '#payments/methods/charge/Offers.ts'
 import { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
 import { recheck } from '#payments/methods/recheck.ts'
@@ -18,6 +18,7 @@ import { Sends } from '#payments/methods/Sends.ts'
 import { PayerProofs } from '#payments/PayerProofs.ts'
 import { Payments } from '#payments/Payments.ts'
 import { PayoutChain } from '#payments/payouts/PayoutChain.ts'
+import { PayoutRefusedError } from '#payments/payouts/PayoutSender.ts'
 import { RefusedPayments } from '#payments/RefusedPayments.ts'
 import { lowercased } from '#primitives.ts'
 import { appDatabase } from '#rows/database.ts'
@@ -28,7 +29,7 @@ import type { Program } from '../../program.ts'
 import { devKey } from '../devKey.ts'
 import type { Base, Part } from '../part.ts'
 import { bookedChains } from './bookedChains.ts'
-import { openPayouts, payoutAccountOf } from './openPayouts.ts'
+import { openPayouts, payoutAccountOf, type TransferFee } from './openPayouts.ts'
 import { openSponsor } from './openSponsor.ts'
 import { openX402, type X402Means, type X402Parts } from './x402.ts'
 
@@ -37,6 +38,7 @@ export interface PaymentsPart extends Part {
   readonly payments: Payments | null
   /** What else jobs are sold by. */
   readonly proofs: PayerProofs | null
+  readonly transferFee: TransferFee
   /** What an operator should look at; null for a chain that no payments are taken on. */
   readonly findingsOf: (chainId: number) => PaymentFindings | null
   /** Why payment channels on the chain cannot be settled; null where they can. */
@@ -63,6 +65,7 @@ const soldWhere = { guarded: 'reads beyond the quota and jobs', open: 'jobs' } a
 const nothingSold = (problem: string): PaymentsPart => ({
   payments: null,
   proofs: null,
+  transferFee: () => Promise.reject(new PayoutRefusedError('nothing is sent')),
   findingsOf: () => null,
   channelProblemOf: () => null,
   services: {},
@@ -102,7 +105,7 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const app = appDatabase(program.engines.postgres)
   const origin = publicUrl?.origin ?? `http://${REALM_DEFAULT}`
   const x402 = openElsewhere(settings, { app, egress, account: sending.account, origin, clock })
-  const sessions = sponsored?.sessionsOf(seller)
+  const sessions = sponsored?.sessionsOf({ ...seller, nodes })
   const methods = [charges, ...(sessions ? [sessions] : []), ...(x402 ? [x402.method] : [])]
   const checked = [offers, ...(x402 ? [x402.offer] : [])]
   await Promise.all(checked.map((one) => one.check()))
@@ -128,8 +131,7 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const books = new BooksWatch({ app, chains: booked, clock, log })
   const running = [payments, uncollected, prover, elsewhere, books, payouts, sponsored, ...checks]
   return {
-    payments,
-    proofs,
+    ...{ payments, proofs, transferFee: payouts.transferFee },
     findingsOf: (id) =>
       id === chainId ? { ...prover.findings, books: books.differing, unchecked: books.unchecked } : null,
     services: {},

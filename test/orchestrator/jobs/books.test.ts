@@ -153,6 +153,8 @@ const other = `'\\x${'07'.repeat(20)}'`
 const jobPayment = `method <> 'tempo/session' AND scope = 'jobs' AND proof IS NULL`
 const closed = `payment_id IS NOT NULL AND ended_at IS NOT NULL AND committed_amount > 0`
 const refund = (state: string) => `kind = 'refund' AND state = '${state}'`
+const reward = `kind = 'reward' AND state = 'queued'`
+const rewardId = `SELECT 'reward:' || reference FROM app.payouts WHERE ${one('app.payouts', reward)}`
 const firstId = (table: string, where: string) => `SELECT id FROM ${table} WHERE ${one(table, where)}`
 const costId = `SELECT 'cost:' || paid_chain_id || ':' || paid_reference FROM app.job_attempts WHERE ${one('app.job_attempts', 'paid_reference IS NOT NULL')}`
 const closedId = `SELECT 'job:' || payment_id || '/closed' FROM app.jobs WHERE ${one('app.jobs', closed)}`
@@ -247,14 +249,12 @@ const changes: Readonly<Record<string, readonly string[]>> = {
     set('app.payouts', `state = 'queued', paid_at = NULL, block_number = NULL`, refund('paid')),
   ],
   'a reward: amount, and its entries': [
-    entries(
-      `amount = amount + 1000 * sign(amount)`,
-      `SELECT 'reward:' || reference FROM app.payouts WHERE ${one('app.payouts', `kind = 'reward' AND state = 'queued'`)}`,
-    ),
-    set('app.payouts', 'amount = amount + 1000', `kind = 'reward' AND state = 'queued'`),
+    entries(`amount = amount + 1000 * sign(amount)`, rewardId),
+    set('app.payouts', 'amount = amount + 1000', reward),
   ],
-  'a reward: receiver': [set('app.payouts', `recipient = ${other}`, `kind = 'reward' AND state = 'queued'`)],
-  'a reward: withdrawn': [set('app.payouts', `state = 'withdrawn'`, `kind = 'reward' AND state = 'queued'`)],
+  'a reward: its part of a fee': [set('app.payouts', 'fee_part = fee_part + 1000', reward)],
+  'a reward: receiver': [set('app.payouts', `recipient = ${other}`, reward)],
+  'a reward: withdrawn': [set('app.payouts', `state = 'withdrawn'`, reward)],
   'a transaction of a payout that is gone': [
     drop('app.payout_transactions', `payout_id IN (SELECT id FROM app.payouts WHERE state = 'paid')`),
   ],

@@ -30,8 +30,8 @@ const proofs = {
 }
 const jobs = { proofs } as unknown as JobDoor
 
-async function serve(terms: RewardTerms | null = generous) {
-  const reviews = new Reviews({ app, terms, clock, log: silentLogger })
+async function serve(terms: RewardTerms | null = generous, transferFee = async () => 0n) {
+  const reviews = new Reviews({ app, terms, transferFee, clock, log: silentLogger })
   const server = await createServer({
     endpoints: reviewEndpoints,
     services: { reviews, jobs },
@@ -278,6 +278,25 @@ test('a cause that can pass is looked at again: budgets, and rewards that are of
   const rich = await serve()
   await rich.reviews.reconsider()
   expect((await rich.read(jobId)).reward).toMatchObject({ status: 'queued', amount: '0.00005' })
+})
+
+test('a reward and the fee of its transfer are less than its job earned, once both are known', async () => {
+  const jobId = await runTwo()
+  const unknown = { status: 'ineligible', reason: 'cost_unknown' }
+  const silent = await serve(generous, () => Promise.reject(new Error('no node answers')))
+  expect((await silent.give(jobId, whole)).reward).toEqual(unknown)
+  const { reviews, read } = await serve(generous, async () => 5_000n)
+  const spend = { ...spendTo(token, jobId), state: 'reserved' }
+  await app.insertInto('app.spends').values(spend).execute()
+  await reviews.reconsider()
+  expect((await read(jobId)).reward).toEqual(unknown)
+  // It was refused, and its fee is the job's cost too.
+  const ended = { state: 'void', fee: 20n, fee_units: 20n, fee_currency: bytesOf(token) }
+  await app.updateTable('app.spends').set(ended).where('id', '=', spend.id).execute()
+  await reviews.reconsider()
+  expect((await read(jobId)).reward).toMatchObject({ status: 'queued', amount: '0.00002' })
+  // A half of 80 is kept for the fee, and the other half shared.
+  expect(await findPayout(app, 'reward', jobId)).toMatchObject({ amount: 20n, feePart: 40n })
 })
 
 test('a reward is paid with what the chain has, out of what the job earned', async () => {

@@ -12,7 +12,11 @@ export const OWN = 'http://127.0.0.1:8080'
 /** Each call is of a job of its own, by GET unless more is said. */
 export function ownCalls(server: () => FastifyInstance) {
   const calls = new OwnCalls({
-    buyer: { buy: async () => ({ kind: 'unknown', retryAfterMs: 1 }), paidCalls: () => 0 },
+    buyer: {
+      buy: async () => ({ kind: 'unknown', retryAfterMs: 1 }),
+      paidCalls: () => 0,
+      recover: async () => new Map(),
+    },
     isOwn: (origin) => origin === OWN,
     ask: askServer(server),
     clock: systemRuntime().clock,

@@ -6,4 +6,5 @@ import { silentLogger } from '#telemetry.ts'
 
 const { clock } = systemRuntime()
 
-export const unrewarded = (app: AppDatabase) => new Reviews({ app, terms: null, clock, log: silentLogger })
+export const unrewarded = (app: AppDatabase) =>
+  new Reviews({ app, terms: null, transferFee: async () => 0n, clock, log: silentLogger })
