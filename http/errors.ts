@@ -85,6 +85,7 @@ export const errorCatalogue = {
   rotation_under_way: { status: 409, message: 'The secret was exchanged less than 24 hours ago.' },
   replay_under_way: { status: 409, message: 'A replay of this subscription is under way.' },
   delivery_pending: { status: 409, message: 'The delivery is still under way.' },
+  job_not_retryable: { status: 409, message: 'Nothing of this job can be tried again.' },
   idempotency_conflict: {
     status: 409,
     message: 'This idempotency key was used for another request, or that request is still running.',

@@ -38,6 +38,7 @@ import {
   type PaymentMethod,
   PaymentRefusedError,
   type Price,
+  type Unsent,
 } from './methods/PaymentMethod.ts'
 import type { RefusedPayments } from './RefusedPayments.ts'
 import { type PaidRequest, requestDigest } from './requestDigest.ts'
@@ -349,14 +350,15 @@ export class Payments {
       ({ kind: 'settled', headers: method.receiptHeaders(receipt) }) as const
     if (payment.receipt === null) {
       const outcome = await this.#send(paying)
-      return outcome.kind === 'failed' ? this.challenge(wanted) : settled(outcome.receipt)
+      if (outcome.kind === 'settled') return settled(outcome.receipt)
+      return this.challenge(wanted, outcome.kind === 'unsent' ? outcome.problem : null, paying)
     }
     if (!(await this.#holds.isOurs(payment))) throw settlementPending()
     return settled(payment.receipt)
   }
 
   /** @throws ApiError settlement_pending */
-  async #send(paying: Paying): Promise<Exclude<Outcome, { kind: 'unknown' }>> {
+  async #send(paying: Paying): Promise<Exclude<Outcome, { kind: 'unknown' }> | Unsent> {
     const { app, log } = this.#options
     const { method, credential, price, payment, checked } = paying
     // Another process went on with it, since this one took too long.
@@ -365,11 +367,8 @@ export class Payments {
       payment.state === 'sending'
         ? await method.outcome(payment)
         : await method.send(credential, price, checked)
-    if (outcome === 'unsent') {
-      await releaseClaim(app, payment, 'sending')
-      return { kind: 'failed' }
-    }
-    await this.#keep(payment, outcome)
+    if (outcome.kind === 'unsent') await releaseClaim(app, payment, 'sending')
+    else await this.#keep(payment, outcome)
     if (outcome.kind !== 'unknown') return outcome
     log.warn({ payment: payment.id }, 'the outcome of a payment is not known yet')
     await letGo(app, payment)

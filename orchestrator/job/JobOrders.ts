@@ -13,7 +13,7 @@ import { PaymentRefusedError } from '#payments/methods/PaymentMethod.ts'
 import type { PayerProofs } from '#payments/PayerProofs.ts'
 import type { Payments, PresentedPayment, Wanted } from '#payments/Payments.ts'
 import type { AppDatabase } from '#rows/database.ts'
-import { IdempotencyConflictError } from '#rows/jobs/newJobs.ts'
+import { CarriedOutputGoneError, IdempotencyConflictError, readDelivered } from '#rows/jobs/newJobs.ts'
 import { claimOrder, findJobOfPayment, type JobTerms, takeOrder } from '#rows/jobs/orders.ts'
 import type { Payment, PaymentState } from '#rows/payments/payments.ts'
 import type { Clock } from '#runtime/runtime.ts'
@@ -23,6 +23,7 @@ import { readPlan } from '../plan/readPlan.ts'
 import { PlanUnbuyableError, type Quotes } from '../quote/Quotes.ts'
 import { createJob } from './createJob.ts'
 import type { JobRequest } from './readJobRequest.ts'
+import { assertBuyer, holdResults, resultsGone } from './retriedJob.ts'
 import { ownMeta, sealed, totalOf, unsealed } from './sealedTerms.ts'
 
 /** What jobs are sold under. */
@@ -179,10 +180,11 @@ export class JobOrders {
     const { app, proofs, clock, made } = this.#options
     const proved = await proofs.prove(headers, paidRequestOf(request), caller)
     if (proved.kind === 'challenged') return { ...proved, total: totalOf(terms) }
-    const { plan, idempotencyKey } = request
+    const { plan, idempotencyKey, retried } = request
+    assertBuyer(retried, proved.payer)
     try {
       const order = {
-        ...{ payer: proved.payer, idempotencyKey, plan, quote: terms, charge: null },
+        ...{ payer: proved.payer, idempotencyKey, plan, quote: terms, charge: null, carried: retried },
         ...{ jobId: randomUUID(), nowMs: clock.now() },
       }
       const { jobId } = await app.transaction().execute((transaction) => createJob(transaction, order))
@@ -190,6 +192,7 @@ export class JobOrders {
       return orderedAs(jobId)
     } catch (error) {
       if (error instanceof IdempotencyConflictError) throw new ApiError('idempotency_conflict')
+      if (error instanceof CarriedOutputGoneError) throw resultsGone()
       throw error
     }
   }
@@ -198,11 +201,13 @@ export class JobOrders {
   async #makeJob(transaction: AppDatabase, payment: Payment): Promise<void> {
     const order = await takeOrder(transaction, payment.id)
     if (!order) return
-    const { jobId, payer, idempotencyKey, plan, terms, tokenDecimals } = order
+    const { jobId, payer, idempotencyKey, plan, terms, tokenDecimals, sellerSeed, retryOf } = order
     const { id: paymentId, chainId, currency: token, amount, method } = payment
     await createJob(transaction, {
-      ...{ jobId, payer, idempotencyKey, quote: terms, nowMs: this.#options.clock.now() },
+      ...{ jobId, payer, idempotencyKey, quote: terms, nowMs: this.#options.clock.now(), sellerSeed },
       plan: readPlan(JSON.parse(plan)),
+      carried:
+        retryOf === null ? null : { jobId: retryOf, nodeIds: await readDelivered(transaction, retryOf) },
       charge: {
         ...{ paymentId, chainId, token, tokenDecimals, amount },
         method: method.endsWith('/session') ? 'session' : 'charge',
@@ -211,7 +216,8 @@ export class JobOrders {
   }
 
   async #quoted(request: JobRequest, { caller, signal }: Ordering): Promise<JobTerms> {
-    const quote = await this.#options.quotes.quote(request.plan, caller, signal).catch(notSold)
+    const { plan, retried } = request
+    const quote = await this.#options.quotes.quote(plan, caller, signal, retried?.nodeIds).catch(notSold)
     const { currency, decimals, costMultiplier, totalAmountUnits } = quote
     const nodes = quote.nodes.map(({ nodeId, amountUnits }) => ({ nodeId, amountUnits }))
     const terms = { currency, decimals, costMultiplier, totalAmountUnits, nodes }
@@ -244,25 +250,30 @@ export class JobOrders {
 
   /**
    * In the transaction that claims the payment.
-   * @throws KeyTakenError, ApiError idempotency_conflict, wallet_unavailable
+   * @throws KeyTakenError, ApiError idempotency_conflict, wallet_unavailable, forbidden, job_not_retryable
    */
   async #claim(
     transaction: AppDatabase,
     { id: paymentId, payer, method, currency }: Payment,
     { method: by, credential }: PresentedPayment,
-    { idempotencyKey, planHash, plan }: JobRequest,
+    request: JobRequest,
     terms: JobTerms,
   ): Promise<void> {
-    const jobId = randomUUID()
+    const { idempotencyKey, planHash, plan, retried } = request
+    assertBuyer(retried, payer)
+    const [jobId, retryOf] = [randomUUID(), retried?.jobId ?? null]
     const found = await claimOrder(transaction, {
-      ...{ paymentId, jobId, payer, idempotencyKey, planHash, terms },
+      ...{ paymentId, jobId, payer, idempotencyKey, planHash, terms, retryOf },
       plan: canonicalJson(plan),
       tokenDecimals: this.#options.payments.decimalsOf(method, currency),
     })
-    if (!found) return this.#reserve(transaction, { jobId, paymentId, payer }, { plan, planHash }, terms)
+    if (!found) {
+      if (retried) await holdResults(transaction, retried)
+      return this.#reserve(transaction, { jobId, paymentId, payer }, request, terms)
+    }
     // A sender that only claims to be the payer is told of no job of it.
     const isPayer = by.provesPayer?.(credential, payer) ?? true
-    if (!isPayer || found.planHash !== planHash) throw keyOfAnother()
+    if (!isPayer || found.planHash !== planHash || found.retryOf !== retryOf) throw keyOfAnother()
     throw new KeyTakenError(found.jobId)
   }
 
@@ -270,11 +281,11 @@ export class JobOrders {
   async #reserve(
     transaction: AppDatabase,
     job: Omit<SoldJob, 'calls'>,
-    { plan, planHash }: Pick<JobRequest, 'plan' | 'planHash'>,
+    { plan, planHash, retried }: JobRequest,
     terms: JobTerms,
   ): Promise<void> {
     const { budget, quotes } = this.#options
-    const priced = quotes.pricedCalls(planHash) ?? []
+    const priced = quotes.pricedCalls(planHash, retried?.nodeIds) ?? []
     const feeShare = feeShareOf(terms)
     const calls = terms.nodes.flatMap(({ nodeId, amountUnits }): SoldCall[] => {
       const units = BigInt(amountUnits)
@@ -323,8 +334,9 @@ const ORDER = { method: 'POST', url: '/v1/jobs' } as const
 const refusalOf = ({ status = 402, body, contentType }: Challenged) => ({ status, body, contentType })
 
 /** What a payment is bound to: the same by either door, whatever the body's letters. */
-const paidRequestOf = ({ idempotencyKey, planHash }: JobRequest) => ({
-  ...ORDER,
+const paidRequestOf = ({ idempotencyKey, planHash, retried }: JobRequest) => ({
+  method: ORDER.method,
+  url: retried ? `${ORDER.url}/${retried.jobId}/retry` : ORDER.url,
   body: { idempotencyKey, planHash },
 })
 

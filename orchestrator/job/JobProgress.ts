@@ -83,6 +83,19 @@ export class JobProgress {
     return [...this.#nodes.values()].filter(({ state }) => state === 'running')
   }
 
+  /** Calls that are to be made or were begun, each with the number that it would have. */
+  get unsettled(): readonly Readonly<Pick<ProgressNode, 'nodeId' | 'attempt' | 'sellerKey' | 'unitsMax'>>[] {
+    return [...this.#nodes.values()]
+      .filter(({ state }) => state === 'pending' || state === 'running')
+      .map(({ attempt, ...node }) => ({ ...node, attempt: node.state === 'pending' ? attempt + 1 : attempt }))
+  }
+
+  /** A call was paid for before, by whichever history of the job: it is not made. */
+  recover(nodeId: string, purchased: Purchased, nowMs: number): void {
+    if (this.node(nodeId).state === 'pending') this.#begin(nodeId, nowMs)
+    this.#bought(this.node(nodeId), { nodeId, kind: 'bought', purchased, ...unrepeated }, nowMs)
+  }
+
   cancel(): void {
     this.#isCancelling = true
   }
@@ -266,6 +279,8 @@ const unbegun = ({ state, attempt, deadlineMs }: ProgressNode) => ({
   attempt: attempt - 1,
   deadlineMs: attempt === 1 ? null : deadlineMs,
 })
+
+const unrepeated = { completion: null, isRepeatable: false } as const
 
 const unended = { outcome: null, status: null, errorCode: null, paid: null, isDelivered: true } as const
 

@@ -14,6 +14,7 @@ import type { Buyer } from '#wallet/buyer.ts'
 import { PathError, parsePath, urlOf } from '../catalog/pathTemplate.ts'
 import { callOf } from '../plan/callOf.ts'
 import type { FoundEndpoint } from '../plan/EndpointFinder.ts'
+import { parseLossless } from '../plan/lossless.ts'
 import type { Plan, PlanNode } from '../plan/plan.ts'
 import { referencesOf } from '../plan/reference.ts'
 import { INPUT_BYTES_MAX, InputUnresolvedError, resolveInput } from '../plan/resolveInput.ts'
@@ -117,6 +118,7 @@ export class JobRun {
     this.#plan = new Map(plan.nodes.map((node) => [node.id, node]))
     const progress = new JobProgress(loaded, (id) => this.#plan.get(id)?.dependsOn ?? [], runtime.random)
     this.#recover(progress)
+    await this.#recoverPaid(progress)
     while (!this.#stopped.signal.aborted) {
       if (this.#isCancelling) progress.cancel()
       const nowMs = runtime.clock.now()
@@ -176,6 +178,17 @@ export class JobRun {
           ...{ nodeId, kind: 'bought', completion: null, isRepeatable: false },
           purchased: { kind: 'unknown', retryAfterMs: 0 },
         })
+  }
+
+  /** Before anything ends uncalled: its payer is not owed what the chain has paid for the job. */
+  async #recoverPaid(progress: JobProgress): Promise<void> {
+    const { buyer, runtime } = this.#options
+    const { jobId } = this.held
+    const calls = progress.unsettled.map(({ nodeId, attempt, unitsMax, sellerKey: idempotencyKey }) => ({
+      ...{ jobId, nodeId, attempt, unitsMax, idempotencyKey, serviceId: this.#planned(nodeId).serviceId },
+    }))
+    for (const [nodeId, purchased] of await buyer.recover(calls))
+      progress.recover(nodeId, purchased, runtime.clock.now())
   }
 
   #begin(nodeId: string, progress: JobProgress, { run, isNew }: Act): void {
@@ -249,7 +262,7 @@ export class JobRun {
     for (const nodeId of named) {
       const texts = await this.#options.jobs.outputsOf(this.held.jobId, [nodeId])
       const text = texts.get(nodeId)
-      if (text !== undefined) outputs.set(nodeId, JSON.parse(text))
+      if (text !== undefined) outputs.set(nodeId, parseLossless(text))
     }
     try {
       return { value: resolveInput(node.input, outputs) }

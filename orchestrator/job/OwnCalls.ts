@@ -43,6 +43,10 @@ export class OwnCalls implements Buyer {
     return this.#ask(purchase, `${pathname}${search}`, signal)
   }
 
+  recover(...calls: Parameters<Buyer['recover']>): ReturnType<Buyer['recover']> {
+    return this.#options.buyer.recover(...calls)
+  }
+
   /** None of them is of this program's own data. */
   paidCalls(): number {
     return this.#options.buyer.paidCalls()

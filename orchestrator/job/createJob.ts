@@ -1,4 +1,5 @@
 /** A job of a plan that was quoted and paid for. */
+import { randomUUID } from 'node:crypto'
 import type { AppDatabase } from '#rows/database.ts'
 import type { JobCharge } from '#rows/jobs/books.ts'
 import { type InsertedJob, insertJob, type NewJob } from '#rows/jobs/newJobs.ts'
@@ -19,6 +20,8 @@ export interface JobOrder {
   readonly charge: JobCharge | null
   /** Milliseconds since the epoch. */
   readonly nowMs: number
+  /** Chance, where the order has some. */
+  readonly sellerSeed?: string
   /** The job whose outputs it goes on with: the nodes named are not called again. */
   readonly carried?: NewJob['carried']
 }
@@ -32,11 +35,12 @@ const JOB_MS_MAX = 6 * 3_600_000
  * @throws IdempotencyConflictError, CarriedOutputGoneError
  */
 export function createJob(transaction: AppDatabase, order: JobOrder): Promise<InsertedJob> {
-  const { jobId, payer, idempotencyKey, plan, quote, charge, nowMs, carried = null } = order
+  const { jobId, payer, idempotencyKey, plan, quote, charge, nowMs } = order
+  const { carried = null, sellerSeed = randomUUID() } = order
   const prices = new Map(quote.nodes.map(({ nodeId, amountUnits }) => [nodeId, BigInt(amountUnits)]))
   return insertJob(transaction, {
     id: jobId,
-    ...{ payer, idempotencyKey, charge, carried },
+    ...{ payer, idempotencyKey, charge, carried, sellerSeed },
     planHash: planHash(plan),
     plan: canonicalJson(plan),
     nodes: plan.nodes.map(({ id, serviceId, method, path }) => ({

@@ -10,6 +10,7 @@ import { canonicalHash, NotCanonicalError } from '../plan/canonicalJson.ts'
 import { planInvalid } from '../plan/checkPlan.ts'
 import { type Plan, planRequestSchema } from '../plan/plan.ts'
 import { readPlan } from '../plan/readPlan.ts'
+import type { RetriedJob } from './retriedJob.ts'
 
 const KEY_CHARACTERS_MIN = 8
 const KEY_CHARACTERS_MAX = 200
@@ -36,8 +37,8 @@ export const jobRequestSchema = s.named('JobRequest', {
   ...spendLimits,
 })
 
-/** The members beside the plan, which its own reader reads. */
-const besidePlan = s.object({ idempotencyKey: idempotencyKeySchema, ...spendLimits })
+/** The members beside the plan, which its own reader reads: a retry has no others. */
+export const besidePlan = s.named('RetryRequest', { idempotencyKey: idempotencyKeySchema, ...spendLimits })
 const check = Compile(besidePlan)
 
 export interface JobRequest {
@@ -47,6 +48,8 @@ export interface JobRequest {
   readonly planHash: string
   /** Decimal texts, each of which the price must not exceed. */
   readonly limits: readonly string[]
+  /** The job that it goes on with. */
+  readonly retried: RetriedJob | null
 }
 
 /** As REST takes it. @throws ApiError body_invalid, plan_invalid */
@@ -60,9 +63,14 @@ export function readJobRequest(body: unknown): JobRequest {
 }
 
 /** @throws ApiError plan_invalid */
-export function jobRequestOf(plan: Plan, beside: s.Static<typeof besidePlan>): JobRequest {
+export function jobRequestOf(
+  plan: Plan,
+  beside: s.Static<typeof besidePlan>,
+  retried: RetriedJob | null = null,
+): JobRequest {
   const { idempotencyKey, max_spend: maxSpend, approved_total: approved } = beside
-  return { idempotencyKey, plan, planHash: hashOf(plan), limits: [maxSpend ?? [], approved ?? []].flat() }
+  const limits = [maxSpend ?? [], approved ?? []].flat()
+  return { idempotencyKey, plan, planHash: hashOf(plan), limits, retried }
 }
 
 function hashOf(plan: Plan): string {

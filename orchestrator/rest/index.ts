@@ -4,6 +4,7 @@ import type { OrchestratorServices } from '../operations.ts'
 import { cancelJobEndpoint } from './jobs/cancelJob.ts'
 import { createJobEndpoint } from './jobs/createJob.ts'
 import { payerJobsEndpoint, resumeEndpoint } from './jobs/payerJobs.ts'
+import { retryJobEndpoint } from './jobs/retryJob.ts'
 import { quoteEndpoint } from './quote.ts'
 import { searchServicesEndpoint } from './searchServices.ts'
 import { describeServiceEndpoint, listServicesEndpoint } from './services.ts'
@@ -18,4 +19,5 @@ export const orchestratorEndpoints: readonly Endpoint<OrchestratorServices>[] = 
   resumeEndpoint,
   payerJobsEndpoint,
   cancelJobEndpoint,
+  retryJobEndpoint,
 ]

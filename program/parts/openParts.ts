@@ -65,7 +65,7 @@ export async function openParts(base: Base): Promise<Parts> {
   const alarms = openAlarmsPart(base, { parity, webhooks, payments, wallet })
   const jobs = openJobsPart(base, wallet)
   const orchestrator = openOrchestratorPart(base, { ...payments, ...wallet, ...jobs })
-  const reviews = openReviewsPart(base)
+  const reviews = openReviewsPart(base, payments)
   const receipts = await openReceiptsPart(base)
   const chainData = openChainDataPart(base)
   const parts: readonly Part[] = [

@@ -8,6 +8,8 @@ import type { Base } from './part.ts'
 export interface OutflowWatches {
   /** False before what left on the chain is known. */
   readonly mayPay: (chainId: number) => boolean
+  /** Resolved once what left on every chain is known. */
+  readonly looked: Promise<void>
   run(signal: AbortSignal): Promise<unknown>
 }
 
@@ -30,15 +32,18 @@ export function watchOutflows(
     }
     return new OutflowWatch({ ...of, ledger: { ...ledger, stop } })
   })
+  const looked = Promise.withResolvers<void>()
   const follow = (watch: OutflowWatch, signal: AbortSignal) => {
     const failed = warning(log, FIRST_LOOK_MS, 'a chain does not tell what left it')
     return repeat({ clock, signal, failed }, async () => {
       await watch.look()
+      if (watches.every(({ hasLooked }) => hasLooked)) looked.resolve()
       return LOOK_MS
     })
   }
   return {
     mayPay: (chainId) => watches.some((watch) => watch.chainId === chainId && watch.hasLooked),
+    looked: looked.promise,
     run: (signal) => Promise.all(watches.map((watch) => follow(watch, signal))),
   }
 }

@@ -2,10 +2,10 @@
  * Jobs are made in the transaction that settles their payment. A payer's idempotency key belongs to
  * one plan for good, so that a repeated request finds its job instead of paying for another.
  */
-import { randomUUID } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import { failure } from '#errors.ts'
-import { toBytes } from '#store/sql.ts'
+import { toBytes, toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
 import { addHeld, type JobCharge } from './books.ts'
 import { addEvents } from './events.ts'
@@ -39,6 +39,8 @@ export interface NewJob {
   /** Null for what costs nothing. */
   readonly charge: JobCharge | null
   readonly deadlineAt: Date
+  /** Chance, the same for a job that is made once more: its sellers know its calls by what comes from it. */
+  readonly sellerSeed: string
   /** The job whose outputs it goes on with, and the nodes that have them. */
   readonly carried: { readonly jobId: string; readonly nodeIds: readonly string[] } | null
 }
@@ -46,6 +48,8 @@ export interface NewJob {
 export interface FoundJob {
   readonly jobId: string
   readonly planHash: string
+  /** The job that it goes on with. */
+  readonly retryOf: string | null
 }
 
 /** The payer's job of that key. */
@@ -56,17 +60,18 @@ export async function findJobByKey(
 ): Promise<FoundJob | null> {
   const row = await app
     .selectFrom('app.jobs')
-    .select(['id', 'plan_hash'])
+    .select(['id', 'plan_hash', 'retry_of'])
     .where('payer', '=', toBytes(payer))
     .where('idempotency_key', '=', idempotencyKey)
     .executeTakeFirst()
-  return row ? { jobId: row.id, planHash: row.plan_hash } : null
+  return row ? { jobId: row.id, planHash: row.plan_hash, retryOf: row.retry_of } : null
 }
 
 /**
  * The job's id: of the new one, or of the one that the payer's key made before. It is to be run once
  * the transaction is committed.
- * @throws IdempotencyConflictError where the key made a job of another plan
+ * @throws IdempotencyConflictError where the key made a job of another plan, or one that goes on with
+ *   another job
  */
 export async function insertJob(transaction: AppDatabase, job: NewJob): Promise<InsertedJob> {
   const inserted = await transaction
@@ -77,7 +82,8 @@ export async function insertJob(transaction: AppDatabase, job: NewJob): Promise<
     .executeTakeFirst()
   if (!inserted) {
     const found = await findJobByKey(transaction, job.payer, job.idempotencyKey)
-    if (found?.planHash !== job.planHash) throw new IdempotencyConflictError()
+    const isSame = found?.planHash === job.planHash && found.retryOf === (job.carried?.jobId ?? null)
+    if (!found || !isSame) throw new IdempotencyConflictError()
     return { jobId: found.jobId, isNew: false }
   }
   await transaction
@@ -118,12 +124,17 @@ const rowOf = (job: NewJob) => ({
 })
 
 const nodeRowOf =
-  ({ id }: NewJob) =>
+  ({ id, sellerSeed }: NewJob) =>
   ({ nodeId, serviceId, method, path, unitsMax }: NewJobNode, ordinal: number) => ({
     ...{ job_id: id, node_id: nodeId, ordinal, service_id: serviceId, method, path, units_max: unitsMax },
-    // Chance: the seller must not find the job by it, whose id is all that a reader needs.
-    seller_key: randomUUID(),
+    seller_key: sellerKeyOf(sellerSeed, nodeId),
   })
+
+/** The seller must not find the job by it, whose id is all that a reader needs. */
+const sellerKeyOf = (seed: string, nodeId: string): string =>
+  hash('sha256', `${seed}/${nodeId}`, 'hex').slice(0, SELLER_KEY_DIGITS)
+
+const SELLER_KEY_DIGITS = 32
 
 /** Outputs are copied: the job that they were paid for keeps its own, and loses them first. */
 async function carryOutputs(
@@ -143,6 +154,65 @@ async function carryOutputs(
   await sql`
     UPDATE app.jobs SET output_bytes = (SELECT coalesce(sum(output_bytes), 0) FROM app.job_nodes WHERE job_id = ${jobId})
     WHERE id = ${jobId}`.execute(transaction)
+}
+
+export interface EndedJob {
+  /** Lowercase address. */
+  readonly payer: string
+  readonly hasEnded: boolean
+  /** The chain took its payment back. */
+  readonly isReversed: boolean
+  /** Canonical JSON; null where the results are no longer kept. */
+  readonly plan: string | null
+  readonly nodeCount: number
+  /** Ids of nodes that have their outputs, in the order of the plan. */
+  readonly delivered: readonly string[]
+}
+
+/** A job that another may go on with, or why none may. Null for an id that no job has. */
+export async function readEnded(app: AppDatabase, jobId: string): Promise<EndedJob | null> {
+  const row = await app
+    .selectFrom('app.jobs as j')
+    .leftJoin('app.payments as p', 'p.id', 'j.payment_id')
+    .select(['j.payer', 'j.plan', 'j.ended_at', 'p.proof'])
+    .select((job) => [
+      job
+        .selectFrom('app.job_nodes as n')
+        .whereRef('n.job_id', '=', 'j.id')
+        .select(({ fn }) => fn.countAll<string>().as('nodes'))
+        .as('nodes'),
+    ])
+    .where('j.id', '=', jobId)
+    .executeTakeFirst()
+  if (!row) return null
+  return {
+    ...{ payer: toHex(row.payer), plan: row.plan, hasEnded: row.ended_at !== null },
+    ...{ isReversed: row.proof === 'reversed', nodeCount: Number(row.nodes) },
+    delivered: await readDelivered(app, jobId),
+  }
+}
+
+/** Ids of nodes that have their outputs, in the order of the plan. */
+export async function readDelivered(app: AppDatabase, jobId: string): Promise<readonly string[]> {
+  const rows = await app
+    .selectFrom('app.job_nodes')
+    .select('node_id')
+    .where('job_id', '=', jobId)
+    .where('state', '=', 'succeeded')
+    .orderBy('ordinal')
+    .execute()
+  return rows.map(({ node_id: nodeId }) => nodeId)
+}
+
+/** Whether the job has its results, which nobody removes before the transaction is over. */
+export async function lockResults(transaction: AppDatabase, jobId: string): Promise<boolean> {
+  const row = await transaction
+    .selectFrom('app.jobs')
+    .select('results_removed_at')
+    .where('id', '=', jobId)
+    .forShare()
+    .executeTakeFirst()
+  return row?.results_removed_at === null
 }
 
 /** The payer's idempotency key belongs to a job of another plan. */

@@ -2,6 +2,7 @@
  * Orders: jobs whose payment is claimed. One key of a payer has one order or one job, so that of
  * requests that come at once one alone pays.
  */
+import { sql } from 'kysely'
 import { isRecord } from '#primitives.ts'
 import { toBytes, toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
@@ -28,6 +29,10 @@ export interface JobOrderRow {
   readonly plan: string
   readonly terms: JobTerms
   readonly tokenDecimals: number
+  /** Chance. */
+  readonly sellerSeed: string
+  /** The job that it goes on with. */
+  readonly retryOf: string | null
 }
 
 /** An order whose payment failed gives way; another may come in its place at that moment. */
@@ -37,7 +42,10 @@ const TRIES_MAX = 5
  * Null once the order is there. Else what the payer's key has already; the transaction is then to be
  * given up.
  */
-export async function claimOrder(transaction: AppDatabase, order: JobOrderRow): Promise<FoundJob | null> {
+export async function claimOrder(
+  transaction: AppDatabase,
+  order: Omit<JobOrderRow, 'sellerSeed'>,
+): Promise<FoundJob | null> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const { numInsertedOrUpdatedRows } = await transaction
       .insertInto('app.job_orders')
@@ -50,6 +58,7 @@ export async function claimOrder(transaction: AppDatabase, order: JobOrderRow): 
         plan: order.plan,
         quote: JSON.stringify(order.terms),
         token_decimals: order.tokenDecimals,
+        retry_of: order.retryOf,
       })
       .onConflict((conflict) => conflict.columns(['payer', 'idempotency_key']).doNothing())
       .executeTakeFirst()
@@ -69,12 +78,12 @@ async function findOrder(
   const row = await transaction
     .selectFrom('app.job_orders as o')
     .innerJoin('app.payments as p', 'p.id', 'o.payment_id')
-    .select(['o.payment_id', 'o.job_id', 'o.plan_hash', 'p.state'])
+    .select(['o.payment_id', 'o.job_id', 'o.plan_hash', 'o.retry_of', MAKES_JOB.as('makes_job')])
     .where('o.payer', '=', toBytes(payer))
     .where('o.idempotency_key', '=', idempotencyKey)
     .executeTakeFirst()
   if (!row) return null
-  if (row.state !== 'failed') return { jobId: row.job_id, planHash: row.plan_hash }
+  if (row.makes_job) return { jobId: row.job_id, planHash: row.plan_hash, retryOf: row.retry_of }
   await transaction.deleteFrom('app.job_orders').where('payment_id', '=', row.payment_id).execute()
   return null
 }
@@ -96,29 +105,39 @@ export async function takeOrder(transaction: AppDatabase, paymentId: string): Pr
         plan: row.plan,
         terms: termsOf(row.quote),
         tokenDecimals: row.token_decimals,
+        sellerSeed: row.seller_seed,
+        retryOf: row.retry_of,
       }
     : null
 }
 
 /** The id of the job that a payment makes, or has made. */
 export async function findJobOfPayment(app: AppDatabase, paymentId: string): Promise<string | null> {
-  const ordered = app.selectFrom('app.job_orders').select('job_id as id').where('payment_id', '=', paymentId)
+  const ordered = openOrders(app).select('o.job_id as id').where('o.payment_id', '=', paymentId)
   const made = app.selectFrom('app.jobs').select('id').where('payment_id', '=', paymentId)
   const row = await ordered.union(made).executeTakeFirst()
   return row?.id ?? null
 }
 
 /** Whether a job will have the id once its payment has settled. */
-export async function isOrdered(app: AppDatabase, jobId: string): Promise<boolean> {
-  const row = await app
+export const isOrdered = async (app: AppDatabase, jobId: string): Promise<boolean> =>
+  (await findOrderer(app, jobId)) !== null
+
+/** Lowercase address of the account that has ordered what will be a job; null where nobody has. */
+export async function findOrderer(app: AppDatabase, jobId: string): Promise<`0x${string}` | null> {
+  const row = await openOrders(app).select('o.payer').where('o.job_id', '=', jobId).executeTakeFirst()
+  return row ? toHex(row.payer) : null
+}
+
+/** A payment `p` that failed makes no job, also where it settles after all: it is owed back then. */
+export const MAKES_JOB = sql<boolean>`p.state <> 'failed' AND p.owed_at IS NULL`
+
+/** Orders that will be jobs. */
+const openOrders = (app: AppDatabase) =>
+  app
     .selectFrom('app.job_orders as o')
     .innerJoin('app.payments as p', 'p.id', 'o.payment_id')
-    .select('o.job_id')
-    .where('o.job_id', '=', jobId)
-    .where('p.state', '<>', 'failed')
-    .executeTakeFirst()
-  return row !== undefined
-}
+    .where(MAKES_JOB)
 
 /** As it was written. */
 function termsOf(quote: unknown): JobTerms {

@@ -68,8 +68,9 @@ export async function listJobsOfPayer(
       sql<string | null>`(SELECT w.state ${refunds} ORDER BY o.id DESC LIMIT 1)`.as('refund_state'),
       sql<string | null>`(SELECT sum(o.amount) ${refunds})`.as('refund_amount'),
       sql<Buffer | null>`(SELECT t.tx_hash ${refunds} ORDER BY o.id DESC LIMIT 1)`.as('refund_hash'),
-      ...(['reward.state as reward_state', 'reward.amount as reward_amount'] as const),
-      lastTransaction.as('reward_hash'),
+      'reward.amount as reward_amount',
+      sql<string | null>`(SELECT w.state ${senderOfReward})`.as('reward_state'),
+      sql<Buffer | null>`(SELECT t.tx_hash ${senderOfReward})`.as('reward_hash'),
     ])
     .where('job.payer', '=', toBytes(payer))
     .orderBy('job.created_at', 'desc')
@@ -101,8 +102,9 @@ const refunds = sql`FROM app.payouts o
   LEFT JOIN app.payout_transactions t ON t.payout_id = w.id AND t.attempt = w.attempt
   WHERE o.kind = 'refund' AND o.state <> 'withdrawn' AND o.reference = ANY(${refundsOfJob('job')})`
 
-const lastTransaction = sql<Buffer | null>`(SELECT tx_hash FROM app.payout_transactions t
-  WHERE t.payout_id = reward.id AND t.attempt = reward.attempt)`
+const senderOfReward = sql`FROM app.payouts w
+  LEFT JOIN app.payout_transactions t ON t.payout_id = w.id AND t.attempt = w.attempt
+  WHERE w.id = coalesce(reward.sent_with, reward.id)`
 
 const payoutOf = (
   state: string | null,

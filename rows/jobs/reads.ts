@@ -4,6 +4,7 @@ import { toHex } from '#store/sql.ts'
 import { anyOf } from '../arrays.ts'
 import { type AppDatabase, fromNow } from '../database.ts'
 import type { PaidCall } from './books.ts'
+import { MAKES_JOB } from './orders.ts'
 import type { SpentFee } from './spends.ts'
 import { type JobState, jobStateOf, type NodeState, nodeStateOf } from './states.ts'
 
@@ -270,6 +271,18 @@ export async function removeResults(app: AppDatabase, keptMs: number): Promise<b
       .select('id')
       .where('results_removed_at', 'is', null)
       .where('ended_at', '<', fromNow(-keptMs))
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            // Their payments are claimed, and they will carry the outputs over.
+            selectFrom('app.job_orders as o')
+              .innerJoin('app.payments as p', 'p.id', 'o.payment_id')
+              .select('o.job_id')
+              .whereRef('o.retry_of', '=', 'app.jobs.id')
+              .where(MAKES_JOB),
+          ),
+        ),
+      )
       .limit(REMOVED_JOBS)
       .forUpdate()
       .skipLocked()

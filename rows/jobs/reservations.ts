@@ -5,6 +5,7 @@
 import { sql } from 'kysely'
 import { toBytes, toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
+import { MAKES_JOB } from './orders.ts'
 import type { DaySum } from './walletDays.ts'
 
 export interface ReservedPart {
@@ -118,12 +119,12 @@ export async function sumReserved(app: AppDatabase): Promise<bigint> {
   return BigInt(units)
 }
 
-/** A payment that has failed holds nothing. */
+/** What makes no job holds nothing. */
 const held = (app: AppDatabase) =>
   app
     .selectFrom('app.job_reservations as r')
     .innerJoin('app.payments as p', 'p.id', 'r.payment_id')
-    .where('p.state', '<>', 'failed')
+    .where(MAKES_JOB)
 
 /** That of the payee first. */
 const rowsOf = (transaction: AppDatabase, { jobId, serviceId, recipient }: Place) =>

@@ -1,6 +1,7 @@
 /**
- * A call that was counted as paid because its answer came, and whose payment no block has in the end:
- * what it cost is taken back, and a job that has ended owes its payer that much more.
+ * What a job counted for a call and the chain did not take: all of it, where its answer came and no
+ * block has its payment in the end, or a part of the fee that was stated for it. It is taken back, and
+ * a job that has ended owes its payer that much more.
  */
 import { sql } from 'kysely'
 import { REFUNDS, REVENUE_OF_JOBS } from '#money/accounts.ts'
@@ -10,8 +11,8 @@ import { addEntries } from '../payments/ledger.ts'
 import { chargeColumns, chargedJobOf, costIdOf, isReversed, readCosts } from './books.ts'
 import { closingOf } from './closing.ts'
 
-/** A spend that is void: what is owed again for it goes by its id. */
-export interface VoidSpend extends CallId {
+/** What is owed again for a spend goes by its id: it ends once. */
+export interface EndedSpend extends CallId {
   readonly id: string
   readonly jobId: string
   /** Its part of the fees that an end before has counted. */
@@ -46,7 +47,7 @@ type LockedJob = NonNullable<Awaited<ReturnType<typeof lockJobOf>>>
 export async function takeBackCost(
   transaction: AppDatabase,
   job: LockedJob,
-  spend: VoidSpend,
+  spend: EndedSpend,
 ): Promise<void> {
   const { jobId, nodeId, attempt } = spend
   const paid = await transaction
@@ -73,23 +74,46 @@ export async function takeBackCost(
     INSERT INTO app.ledger_entries (transaction_id, account, chain_id, currency, amount)
     SELECT transaction_id || '/void', account, chain_id, currency, -amount
     FROM app.ledger_entries WHERE transaction_id = ${costId}`.execute(transaction)
-  if (job.ended_at) await closeAgain(transaction, job, spend)
+  if (job.ended_at) await closeAgain(transaction, job, spend.id, spend.statedFeeUnits)
 }
 
 /**
- * What the job keeps is less than it was: the difference is owed beside what was refunded. Fees count
- * as its end has counted them, without the one that was stated for the spend.
+ * Within the transaction that ends the spend, once its fee is known. What the chain took beyond what was
+ * stated stays the service's: nobody is charged more after the end.
+ */
+export async function takeBackFee(
+  transaction: AppDatabase,
+  job: LockedJob,
+  { id, jobId, nodeId, statedFeeUnits }: EndedSpend,
+  feeUnits: bigint,
+): Promise<void> {
+  const unspent = statedFeeUnits - feeUnits
+  if (!job.ended_at || unspent <= 0n) return
+  const counted = await transaction
+    .selectFrom('app.job_attempts')
+    .select('attempt')
+    .where('job_id', '=', jobId)
+    .where('node_id', '=', nodeId)
+    .where('paid_units', 'is not', null)
+    .executeTakeFirst()
+  if (counted) await closeAgain(transaction, job, id, unspent)
+}
+
+/**
+ * What the job keeps is less than it was: the difference is owed beside what was refunded. Other fees
+ * count as its end has counted them.
  */
 async function closeAgain(
   transaction: AppDatabase,
   row: LockedJob,
-  { id: spendId, statedFeeUnits }: VoidSpend,
+  spendId: string,
+  lessFeeUnits: bigint,
 ): Promise<void> {
   const job = chargedJobOf(row)
   // Null too where the chain took the payment back before the end.
   const charge = row.committed_amount === null ? null : job.charge
   const { paidUnits } = await readCosts(transaction, row.id)
-  const feeUnits = BigInt(row.fee_units) - statedFeeUnits
+  const feeUnits = BigInt(row.fee_units) - lessFeeUnits
   const { committedUnits, committedAmount } = closingOf(job, { paidUnits, feeUnits })
   await transaction
     .updateTable('app.jobs')

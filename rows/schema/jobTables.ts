@@ -90,6 +90,8 @@ export const jobTables = {
     plan: given('text'),
     quote: given('jsonb'),
     token_decimals: given('integer'),
+    seller_seed: filled('uuid'),
+    retry_of: maybe('uuid'),
     claimed_at: filled('timestamptz'),
   },
 } as const

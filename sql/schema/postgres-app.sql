@@ -259,6 +259,29 @@ COMMENT ON TABLE app.fee_days IS 'what accounts of ours may have paid in fees, a
 COMMENT ON COLUMN app.fee_days.day IS 'its beginning in UTC';
 COMMENT ON COLUMN app.fee_days.reserved IS 'the most that transactions sent that day can cost, in the smallest unit of the chain''s own coin';
 
+CREATE TABLE app.forgotten_outflows (
+  chain_id bigint NOT NULL,
+  tx_hash bytea NOT NULL,
+  log_index integer NOT NULL,
+  account bytea NOT NULL,
+  currency bytea NOT NULL,
+  recipient bytea NOT NULL,
+  amount numeric(78,0) NOT NULL,
+  memo bytea,
+  call_code bytea GENERATED ALWAYS AS SUBSTRING(memo FROM 16 FOR 10) STORED,
+  block_number bigint NOT NULL,
+  noted_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT forgotten_outflows_memo_check CHECK ((length(memo) = 32)),
+  CONSTRAINT forgotten_outflows_pkey PRIMARY KEY (chain_id, tx_hash, log_index)
+);
+CREATE INDEX forgotten_outflows_code ON app.forgotten_outflows USING btree (call_code);
+CREATE INDEX forgotten_outflows_memo ON app.forgotten_outflows USING btree (memo);
+CREATE INDEX forgotten_outflows_recipient ON app.forgotten_outflows USING btree (recipient);
+COMMENT ON TABLE app.forgotten_outflows IS 'transfers out of accounts that no row named when the chain was asked: the database was restored, or the operator moved them';
+COMMENT ON COLUMN app.forgotten_outflows.amount IS 'in the smallest unit of the currency';
+COMMENT ON COLUMN app.forgotten_outflows.memo IS 'memo of the transfer, or nonce of its authorization; null where it has neither';
+COMMENT ON COLUMN app.forgotten_outflows.call_code IS 'where a payment to a seller has the code of its call; null without a memo';
+
 CREATE TABLE app.histories (
   name text NOT NULL,
   history text NOT NULL,
@@ -371,7 +394,7 @@ COMMENT ON COLUMN app.job_nodes.poll_path IS 'where the service is asked whether
 COMMENT ON COLUMN app.job_nodes.due_at IS 'when something is to be done about it, where it waits for a time';
 COMMENT ON COLUMN app.job_nodes.output IS 'JSON as it was answered; null once results are removed';
 COMMENT ON COLUMN app.job_nodes.output_digest IS 'SHA-256 of the output''s bytes';
-COMMENT ON COLUMN app.job_nodes.seller_key IS 'Idempotency-Key of every attempt: chance, for a job''s id is told to nobody; null where it is the job''s id and the ordinal';
+COMMENT ON COLUMN app.job_nodes.seller_key IS 'Idempotency-Key of every attempt: chance by way of the order, for a job''s id is told to nobody; null where it is the job''s id and the ordinal';
 
 CREATE TABLE app.job_orders (
   payment_id text NOT NULL,
@@ -383,14 +406,19 @@ CREATE TABLE app.job_orders (
   quote jsonb NOT NULL,
   token_decimals integer NOT NULL,
   claimed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  seller_seed uuid DEFAULT gen_random_uuid() NOT NULL,
+  retry_of uuid,
   CONSTRAINT job_orders_job_id_key UNIQUE (job_id),
   CONSTRAINT job_orders_payer_idempotency_key_key UNIQUE (payer, idempotency_key),
   CONSTRAINT job_orders_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES app.payments(id) ON DELETE CASCADE,
   CONSTRAINT job_orders_pkey PRIMARY KEY (payment_id)
 );
+CREATE INDEX job_orders_retry_of ON app.job_orders USING btree (retry_of) WHERE (retry_of IS NOT NULL);
 COMMENT ON TABLE app.job_orders IS 'jobs whose payment is claimed and has not settled yet';
 COMMENT ON COLUMN app.job_orders.plan IS 'canonical JSON';
 COMMENT ON COLUMN app.job_orders.quote IS 'what was accepted: prices of the calls, multiplier and total';
+COMMENT ON COLUMN app.job_orders.seller_seed IS 'chance, which the Idempotency-Keys of the job''s calls come from';
+COMMENT ON COLUMN app.job_orders.retry_of IS 'the job whose outputs it carries over, and which keeps them until then';
 
 CREATE TABLE app.job_reservations (
   job_id text NOT NULL,
@@ -489,7 +517,7 @@ COMMENT ON COLUMN app.jobs.committed_units IS 'what the calls cost, with the mar
 COMMENT ON COLUMN app.jobs.committed_amount IS 'the same in the token; what was charged above it is refunded';
 COMMENT ON COLUMN app.jobs.fence IS 'grows with each process that takes the job; others of before write no more';
 COMMENT ON COLUMN app.jobs.due_at IS 'when a process may take it: the end of a hold, or of a pause; null once it has ended';
-COMMENT ON COLUMN app.jobs.fee_units IS 'fees of its calls, as its end counted them: in the smallest unit of its currency';
+COMMENT ON COLUMN app.jobs.fee_units IS 'fees of its calls, as its end counted them, less what they turned out to be below: in the smallest unit of its currency';
 
 CREATE TABLE app.leases (
   name text NOT NULL,
@@ -694,11 +722,13 @@ CREATE TABLE app.payouts (
   block_number bigint,
   collect_until timestamp with time zone,
   sent_with text,
+  fee_part numeric(78,0),
   CONSTRAINT payouts_amount_check CHECK ((amount > (0)::numeric)),
   CONSTRAINT payouts_check CHECK (((attempt > 0) OR (sent_with IS NOT NULL) OR (state = ANY (ARRAY['queued'::text, 'withdrawn'::text])))),
   CONSTRAINT payouts_check1 CHECK (((paid_at IS NOT NULL) = (state = 'paid'::text))),
   CONSTRAINT payouts_check2 CHECK (((block_number IS NOT NULL) = (state = 'paid'::text))),
   CONSTRAINT payouts_check3 CHECK (((sent_with IS NULL) OR (state = ANY (ARRAY['queued'::text, 'paid'::text])))),
+  CONSTRAINT payouts_fee_part_check CHECK (((fee_part IS NULL) OR ((fee_part >= (0)::numeric) AND (kind = 'reward'::text)))),
   CONSTRAINT payouts_kind_check CHECK ((kind = ANY (ARRAY['refund'::text, 'reward'::text]))),
   CONSTRAINT payouts_kind_reference_key UNIQUE (kind, reference),
   CONSTRAINT payouts_pkey PRIMARY KEY (id),
@@ -718,8 +748,9 @@ COMMENT ON COLUMN app.payouts.problem IS 'why it is not paid yet, in words';
 COMMENT ON COLUMN app.payouts.hold IS 'grows with each process that takes it; others of before write no more';
 COMMENT ON COLUMN app.payouts.held_until IS 'until then one process works on it, or nobody before the next try';
 COMMENT ON COLUMN app.payouts.block_number IS 'the final block that paid it';
-COMMENT ON COLUMN app.payouts.collect_until IS 'it waits for others until then, as its fee may be more than it is';
+COMMENT ON COLUMN app.payouts.collect_until IS 'it waits for others until then; a reward does so again';
 COMMENT ON COLUMN app.payouts.sent_with IS 'the payout whose transfer pays this one, too';
+COMMENT ON COLUMN app.payouts.fee_part IS 'what a reward may cost as its part of the fee of its transfer, in the smallest unit of the currency; null goes at once';
 
 CREATE TABLE app.product_feedback (
   id bigint GENERATED AS IDENTITY NOT NULL,

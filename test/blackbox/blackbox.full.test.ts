@@ -53,6 +53,7 @@ const unshown = new Set([
   // Jobs are paid for, and known to those alone: test/program/paidJobs.full.test.ts.
   'POST /v1/jobs: its body has no example',
   'POST /v1/jobs/{jobId}/feedback: its body has no example',
+  'POST /v1/jobs/{jobId}/retry: its body has no example',
   'GET /v1/jobs/{jobId}: no value of a path parameter was found',
   'GET /v1/jobs/{jobId}/events: no value of a path parameter was found',
   'GET /v1/jobs/{jobId}/feedback: no value of a path parameter was found',

@@ -1,12 +1,13 @@
 /** POST /v1/jobs: a plan is bought, once for each key of its payer. */
 import type { IncomingHttpHeaders } from 'node:http'
+import type { RawAnswer } from '#http/answer/answer.ts'
 import { ApiError } from '#http/errors.ts'
 import { rawEndpoint } from '#http/rawEndpoint.ts'
 import * as s from '#http/schema.ts'
 import { agentRequests, unitsOf } from '../../allowance.ts'
-import { JOBS_SCOPE } from '../../job/JobOrders.ts'
+import { type Asked, JOBS_SCOPE } from '../../job/JobOrders.ts'
 import { jobRequestSchema, readJobRequest } from '../../job/readJobRequest.ts'
-import { type OrchestratorServices, orderJob, orderJobErrors } from '../../operations.ts'
+import { type OrchestratorServices, type OrderedJob, orderJob, orderJobErrors } from '../../operations.ts'
 import { PLAN_BYTES_MAX } from '../../plan/plan.ts'
 import { readExactJson } from '../../plan/readPlan.ts'
 
@@ -37,19 +38,25 @@ export const createJobEndpoint = rawEndpoint({
   errors: orderJobErrors,
   answer: async ({ body: { request }, headers, caller, signal }, services: OrchestratorServices) => {
     assertSameKey(headers, request.idempotencyKey)
-    const ordered = await orderJob(request, services, { headers, caller: caller.id, signal })
-    if (ordered.kind === 'challenged') return ordered
-    return {
-      kind: 'bytes',
-      contentType: 'application/json; charset=utf-8',
-      body: JSON.stringify({ jobId: ordered.jobId, ready: ordered.ready }),
-      headers: ordered.headers,
-    }
+    return orderedAnswer(await orderJob(request, services, { headers, caller: caller.id, signal }))
   },
 })
 
+export function orderedAnswer(ordered: OrderedJob | Asked): RawAnswer {
+  if (ordered.kind === 'challenged') return ordered
+  return {
+    kind: 'bytes',
+    contentType: 'application/json; charset=utf-8',
+    body: JSON.stringify({ jobId: ordered.jobId, ready: ordered.ready }),
+    headers: ordered.headers,
+  }
+}
+
 /** @throws ApiError request_invalid */
-function assertSameKey({ 'idempotency-key': given }: IncomingHttpHeaders, idempotencyKey: string): void {
+export function assertSameKey(
+  { 'idempotency-key': given }: IncomingHttpHeaders,
+  idempotencyKey: string,
+): void {
   if (given !== undefined && given !== idempotencyKey)
     throw new ApiError(
       'request_invalid',

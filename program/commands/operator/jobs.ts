@@ -3,6 +3,7 @@ import { failure } from '#errors.ts'
 import { decimalText } from '#money/amounts.ts'
 import { publicJob } from '#orchestrator/job/publicJob.ts'
 import { type AppDatabase, appDatabase } from '#rows/database.ts'
+import { isOrdered } from '#rows/jobs/orders.ts'
 import { listJobs, readJob, requestCancel } from '#rows/jobs/reads.ts'
 import { removeComments } from '#rows/jobs/reviews.ts'
 import type { Runtime } from '#runtime/runtime.ts'
@@ -44,11 +45,10 @@ export async function printJob(config: Config, jobId: string, runtime: Runtime, 
 export async function cancelJob(config: Config, jobId: string, runtime: Runtime, log: Logger): Promise<void> {
   await withRows(config, runtime, log, async (app) => {
     const job = isUuid(jobId) ? await readJob(app, jobId) : null
-    if (!job) throw new JobNotFoundError()
+    if (!job && !(isUuid(jobId) && (await isOrdered(app, jobId)))) throw new JobNotFoundError()
     const isAsked = await requestCancel(app, jobId)
-    process.stdout.write(
-      isAsked ? 'nothing more of it is begun\n' : 'it has ended, or was cancelled before\n',
-    )
+    const otherwise = job ? 'it has ended, or was cancelled before' : 'its payment has not settled: ask later'
+    process.stdout.write(`${isAsked ? 'nothing more of it is begun' : otherwise}\n`)
   })
 }
 

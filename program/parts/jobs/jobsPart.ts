@@ -22,10 +22,12 @@ export interface JobsPart extends Part<JobReadServices> {
 const DAY_MS = 24 * 3_600_000
 /** How often results that are past their time are looked for. */
 const REMOVE_MS = 10 * 60_000
+/** Jobs begin without a chain that does not answer. */
+const LOOK_MS_MAX = 15_000
 /** Between two pieces of them. */
 const PIECE_MS = 1_000
 
-export function openJobsPart(base: Base, { buyer }: Pick<WalletPart, 'buyer'>): JobsPart {
+export function openJobsPart(base: Base, { buyer, looked }: Pick<WalletPart, 'buyer' | 'looked'>): JobsPart {
   const { config, program, egress, ownOrigins, server, runtime, log } = base
   const { postgres } = program.engines
   const app = appDatabase(postgres)
@@ -45,7 +47,10 @@ export function openJobsPart(base: Base, { buyer }: Pick<WalletPart, 'buyer'>): 
     services: { app: appDatabase({ pool: postgres.reads }), jobsChanged: changed, clock },
     run: ({ shutdown: signal }) =>
       Promise.all([
-        Promise.race([begun.promise, aborted(signal)]).then(() => jobs?.run(signal)),
+        Promise.race([begun.promise, aborted(signal)])
+          // A job that ends before would owe its payer what a chain has paid and its database forgotten.
+          .then(() => Promise.race([looked, clock.sleep(LOOK_MS_MAX, signal).catch(() => {})]))
+          .then(() => jobs?.run(signal)),
         repeat({ clock, signal, failed }, async () =>
           (await removeResults(app, config.resultDays * DAY_MS)) ? PIECE_MS : REMOVE_MS,
         ),

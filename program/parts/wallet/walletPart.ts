@@ -18,6 +18,8 @@ export interface WalletPart extends Part {
   readonly buyer: Buyer | null
   /** Null where there is no wallet. */
   readonly budget: WalletBudget | null
+  /** Resolved once what left the wallet on every chain is known. */
+  readonly looked: Promise<void>
   /** What holds now; the alarms tell it. */
   readonly problems: () => readonly WalletProblem[]
 }
@@ -28,7 +30,7 @@ export async function openWalletPart(base: Base): Promise<WalletPart> {
   const keys = walletKeysOf(config, program.reachable)
   if (!keys)
     return {
-      ...{ services: {}, buyer: null, budget: null, problems: () => [] },
+      ...{ services: {}, buyer: null, budget: null, looked: Promise.resolve(), problems: () => [] },
       notes: ['no job can be bought: WALLET_FILE is not set'],
     }
   const { account, chains, limits, lowUnits } = keys
@@ -58,6 +60,7 @@ export async function openWalletPart(base: Base): Promise<WalletPart> {
     services: {},
     budget: new Budget({ ...looking, address: account.address, chains, limits, mayPay }),
     buyer: new Spender({ ...looking, egress, sealer, limits, mayPay, failpoint }),
+    looked: outflows.looked,
     problems: () => watch.problems(),
     notes: [
       `calls of jobs are paid by ${account.address} on ${chains.map(({ chainId }) => chainId).join(', ')}`,

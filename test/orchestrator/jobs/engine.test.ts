@@ -77,6 +77,32 @@ test('five nodes in three stages, with values that flow from one to the next', a
   expect(await refundsTo(job.payment_id)).toEqual([{ kind: 'refund', amount: '630' }])
 })
 
+test('numbers flow with all their digits, from a body to the next and to a query', async () => {
+  const digits = '123456789012345678901234567890'
+  const text = `{"wei":${digits},"of":[0.10000000000000000001,1e400],"short":[7,1.50]}`
+  const { run, sellers } = open({
+    '/amounts': { answer: (purchase) => ({ ...sold(purchase, {}), body: Buffer.from(text) }) },
+    '/one': { answer: (purchase) => ({ ...sold(purchase, {}), body: Buffer.from(purchase.body ?? '') }) },
+    '/two': echo,
+  })
+  const { nodes } = await run(
+    orderOf({
+      nodes: [
+        node('amounts'),
+        node('one', {
+          input: { all: 'flow://amounts/output', wei: 'flow://amounts/output#/wei' },
+          dependsOn: ['amounts'],
+        }),
+        node('two', { method: 'GET', input: { wei: 'flow://one/output#/all/wei' }, dependsOn: ['one'] }),
+      ],
+    }),
+  )
+  expect(nodes.get('amounts')?.output).toBe(text)
+  const whole = text.replace('1.50', '1.5')
+  expect(nodes.get('one')?.output).toBe(`{"all":${whole},"wei":${digits}}`)
+  expect(new URL(sellers.calls.at(-1)?.url ?? '').search).toBe(`?wei=${digits}`)
+})
+
 test('a node that fails takes along what depends on it, and the rest runs', async () => {
   const { run } = open({
     '/bad': { answer: (purchase) => sold(purchase, { error: 'no' }, 1_000n, 500) },

@@ -137,6 +137,8 @@ describe('a key', () => {
       .execute()
     const again = await post(body, { authorization })
     expect([again.status, await again.json()]).toEqual([200, { jobId: first.jobId, ready: true }])
+    const read = await fetch(`${shop.origin}/v1/jobs/${first.jobId}`)
+    expect([read.status, await read.json()]).toMatchObject([200, { jobId: first.jobId, ready: true }])
   })
 
   it('of another plan is a conflict, and nothing is paid', async () => {

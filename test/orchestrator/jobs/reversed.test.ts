@@ -193,6 +193,35 @@ describe('a call whose payment no block has', () => {
     expect([await differencesOf(bought), await findUnbalanced(app)]).toEqual([[], []])
   })
 
+  test('or whose fee is less than was stated is owed the rest, once; what is more is not charged', async () => {
+    const bought = await buy(app)
+    const { jobId } = bought
+    const sale: Sale = {
+      answer: async (purchase) => {
+        ids.set(purchase.nodeId, await promise(purchase, 900n, 50n))
+        return sold(purchase, {}, 900n)
+      },
+    }
+    expect(await openEngine(app, { '/a': sale }).ended(jobId)).toMatchObject({ committed_units: '1990' })
+    const settled = (nodeId: string, units: bigint) =>
+      settleSpend(app, ids.get(nodeId) ?? '', { txHash: randomHex(32), units: 900n, fee: taken(units) })
+    expect([await settled('a', 20n), await settled('a', 20n), await settled('b', 90n)]).toEqual([
+      ...[true, false, true],
+    ])
+    const job = await app.selectFrom('app.jobs').selectAll().where('id', '=', jobId).executeTakeFirstOrThrow()
+    expect(job).toMatchObject({ committed_units: '1960', committed_amount: '1960', fee_units: '70' })
+    expect(await findPayout(app, 'refund', ids.get('a') ?? '')).toMatchObject({ amount: 30n, to: payer })
+    expect(await findPayout(app, 'refund', ids.get('b') ?? '')).toBeNull()
+    expect((await listJobsOfPayer(app, payer, 1))[0]).toMatchObject({ refund: { amount: 140n } })
+    // Rewards are after the fees as they are: of 1,960 the calls took 1,910.
+    await reviewJob(app, jobId)
+    expect(await findPayout(app, 'reward', jobId)).toMatchObject({ amount: 25n })
+    expect([await differencesOf(bought), await findUnbalanced(app)]).toEqual([[], []])
+    await payOut(app, 'refund', ids.get('a') ?? '')
+    await reversePayment(app, bought.payment)
+    expect(await differencesOf(bought)).toEqual([])
+  })
+
   test('is owed to nobody where the chain took back what its job was paid with', async () => {
     const bought = await buy(app)
     await openEngine(app, { '/a': promising }).ended(bought.jobId)

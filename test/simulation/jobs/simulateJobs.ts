@@ -253,6 +253,7 @@ class JobWorld {
         return this.#bugs.unknownIsFailure && told.kind === 'unknown' ? lost : told
       },
       paidCalls: () => 0,
+      recover: async () => new Map(),
     }
   }
 

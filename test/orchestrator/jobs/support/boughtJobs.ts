@@ -59,7 +59,7 @@ export async function buy(app: AppDatabase): Promise<Bought> {
 
 export const reviewsOf = (app: AppDatabase): Reviews =>
   new Reviews({
-    ...{ app, clock, log: silentLogger },
+    ...{ app, clock, log: silentLogger, transferFee: async () => 0n },
     terms: { share: '0.5', dollarsPerDay: '1000', dollarsPerPayer: '1000' },
   })
 

@@ -85,6 +85,7 @@ export class ScriptedSellers {
       }
     },
     paidCalls: () => this.#underWay,
+    recover: async () => new Map(),
   }
 
   readonly egress = {
