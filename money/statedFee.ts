@@ -1,5 +1,5 @@
 /** What a transfer on a Tempo chain is stated to cost before it is made, by the price of its gas. */
-import { millionthsOf } from './amounts.ts'
+import { ATTO_PER_MILLIONTH, millionthsOf, smaller } from './amounts.ts'
 
 /** The most that a chain may take for a transfer, in millionths of a dollar: five cents. */
 export const FEE_MAX = 50_000n
@@ -14,10 +14,15 @@ export const risen = (price: bigint): bigint => (price * RISE) / 100n
 
 /** In millionths of a dollar, whoever gets it. @param price of a unit of gas, in attodollars */
 export function statedFeeAt(price: bigint): bigint {
-  const fee = transferFeeAt(price, false)
-  return fee < FEE_MAX ? fee : FEE_MAX
+  return smaller(transferFeeAt(risen(price), false), FEE_MAX)
 }
 
-/** The same without a bound. @param isToHolder the receiver has some of the token */
+/** The same at a price that does not rise, without a bound. @param isToHolder the receiver has some of the token */
 export const transferFeeAt = (price: bigint, isToHolder: boolean): bigint =>
-  millionthsOf((price * (isToHolder ? GAS.toHolders : GAS.toOthers) * RISE) / 100n)
+  millionthsOf(price * gasOf(isToHolder))
+
+/** The highest price of a unit of gas at which a transfer costs no more than that. @param fee in millionths */
+export const priceWithin = (fee: bigint, isToHolder: boolean): bigint =>
+  (fee * ATTO_PER_MILLIONTH) / gasOf(isToHolder)
+
+const gasOf = (isToHolder: boolean): bigint => (isToHolder ? GAS.toHolders : GAS.toOthers)

@@ -2,7 +2,7 @@
  * Which reviews are rewarded, and with what: a share of what their own job earned after all fees, the
  * reward's own included, so that nobody gains by buying from himself, and no reward is a loss.
  */
-import { rescaled, shareOf } from '#money/amounts.ts'
+import { rescaled, shareOf, smaller } from '#money/amounts.ts'
 import { FEE_DECIMALS } from '#money/fees.ts'
 import { PAYMENT_REVERSED } from '#rows/jobs/reviews.ts'
 import type { RewardFacts } from '#rows/jobs/rewards.ts'
@@ -109,8 +109,7 @@ function reasonAgainst(facts: RewardFacts, terms: RewardTerms | null): RewardRea
  * other rewards to the same account, until their parts come to the fee.
  */
 function rewardOf(margin: bigint, { share }: RewardTerms, transferFee: bigint): Rewarded {
-  const half = (margin + 1n) / 2n
-  const feePart = transferFee < half ? transferFee : half
+  const feePart = smaller(transferFee, (margin + 1n) / 2n)
   return { amount: shareOf(margin - feePart, share), feePart }
 }
 

@@ -17,7 +17,7 @@ import type { Payout, SignedTransaction } from '#rows/payments/payouts.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Facilitator } from '../methods/x402/Facilitator.ts'
 import { asHex, type Token, type TokenChain } from '../methods/x402/TokenChain.ts'
-import { PayoutRefusedError, type PayoutSender } from './PayoutSender.ts'
+import { type FeeTo, PayoutRefusedError, type PayoutSender } from './PayoutSender.ts'
 
 export interface AuthorizationPayoutsOptions {
   readonly chainId: number
@@ -106,8 +106,9 @@ export class AuthorizationPayouts implements PayoutSender {
   }
 
   /** Nobody states it in dollars: the most that a transfer may cost anywhere. @throws PayoutRefusedError */
-  async feeTo(debt: Pick<Payout, 'currency'>): Promise<bigint> {
-    return rescaled(FEE_MAX, FEE_DECIMALS, this.#tokenOf(debt).decimals)
+  async feeTo(debt: Pick<Payout, 'currency'>): Promise<FeeTo> {
+    const most = rescaled(FEE_MAX, FEE_DECIMALS, this.#tokenOf(debt).decimals)
+    return { now: most, most }
   }
 
   /** Facilitators pay the chain. */

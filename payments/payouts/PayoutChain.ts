@@ -2,16 +2,16 @@
 import { decodeFunctionResult, encodeFunctionData, keccak256, type PrivateKeyAccount } from 'viem'
 import { Abis, Transaction } from 'viem/tempo'
 import { messageOf } from '#errors.ts'
-import { ATTO_PER_MILLIONTH } from '#money/amounts.ts'
+import { ATTO_PER_MILLIONTH, smaller } from '#money/amounts.ts'
 import { memoOf } from '#money/debtMemo.ts'
 import { type Fee, feeOf } from '#money/fees.ts'
 import type { Ask } from '#money/node.ts'
 import { type Found, type Log, lookFor, type Sought } from '#money/settled.ts'
-import { risen, statedFeeAt, transferFeeAt } from '#money/statedFee.ts'
+import { priceWithin, risen, statedFeeAt, transferFeeAt } from '#money/statedFee.ts'
 import { isRecord, lowercased, shorten } from '#primitives.ts'
 import type { Payout, SignedTransaction } from '#rows/payments/payouts.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import { PayoutRefusedError, type PayoutSender } from './PayoutSender.ts'
+import { type FeeTo, PayoutRefusedError, type PayoutSender } from './PayoutSender.ts'
 
 export interface PayoutChainOptions {
   readonly chainId: number
@@ -46,13 +46,13 @@ export class PayoutChain implements PayoutSender {
   }
 
   /** The next transaction of a payout; nothing is sent. @throws PayoutRefusedError */
-  async sign(payout: Payout): Promise<SignedTransaction> {
+  async sign(payout: Payout, feeMax: bigint | null): Promise<SignedTransaction> {
     const { chainId, account } = this.#options
     const currency = lowercased(payout.currency)
     const args = [lowercased(payout.to), payout.total, memoOf(payout, payout.attempt + 1)] as const
     const data = encodeFunctionData({ abi: Abis.tip20, functionName: 'transferWithMemo', args })
     await this.#tryOut(currency, data)
-    const maxFeePerGas = risen(await this.#gasPrice())
+    const maxFeePerGas = await this.#priceMax(payout, feeMax)
     const feeToken = await this.#feeTokenFor(
       currency,
       payout.total,
@@ -88,9 +88,10 @@ export class PayoutChain implements PayoutSender {
     return statedFeeAt(await this.#gasPrice())
   }
 
-  async feeTo({ currency, to }: Pick<Payout, 'currency' | 'to'>): Promise<bigint> {
-    const isToHolder = (await this.#balanceOf(lowercased(currency), lowercased(to))) > 0n
-    return transferFeeAt(await this.#gasPrice(), isToHolder)
+  async feeTo(debt: Pick<Payout, 'currency' | 'to'>): Promise<FeeTo> {
+    const isToHolder = await this.#isToHolder(debt)
+    const price = await this.#gasPrice()
+    return { now: transferFeeAt(price, isToHolder), most: transferFeeAt(risen(price), isToHolder) }
   }
 
   /** By the transfer to the chain's fee manager. */
@@ -123,6 +124,17 @@ export class PayoutChain implements PayoutSender {
       if ((await this.#balanceOf(token, this.#options.account.address)) >= needed) return token
     }
     throw new PayoutRefusedError(`the account has less than ${feeMax} units of a token left for fees`)
+  }
+
+  /** The highest price that is signed for, in attodollars for a unit of gas. */
+  async #priceMax(payout: Payout, feeMax: bigint | null): Promise<bigint> {
+    const price = risen(await this.#gasPrice())
+    if (feeMax === null) return price
+    return smaller(price, priceWithin(feeMax, await this.#isToHolder(payout)))
+  }
+
+  async #isToHolder({ currency, to }: Pick<Payout, 'currency' | 'to'>): Promise<boolean> {
+    return (await this.#balanceOf(lowercased(currency), lowercased(to))) > 0n
   }
 
   async #balanceOf(token: `0x${string}`, holder: `0x${string}`): Promise<bigint> {

@@ -8,8 +8,12 @@ export interface PayoutSender {
   readonly chainId: number
   /** Between two sendings of the same bytes, while nobody knows what became of them. */
   readonly resendMs: number
-  /** Signs the attempt that follows those of the payout; nothing is sent. @throws PayoutRefusedError */
-  sign(payout: Payout): Promise<SignedTransaction>
+  /**
+   * Signs the attempt that follows those of the payout; nothing is sent.
+   * @param feeMax the most that the chain may take for it, in the smallest unit of its token; null for any
+   * @throws PayoutRefusedError
+   */
+  sign(payout: Payout, feeMax: bigint | null): Promise<SignedTransaction>
   /** Sends what was signed for the payout's attempt. An answer says nothing: the chain is looked at. */
   send(signed: SignedTransaction, payout: Payout): Promise<void>
   /** What became of the payout's attempt. */
@@ -18,10 +22,17 @@ export interface PayoutSender {
   lookAt(sought: Sought): Promise<Found>
   /** What a transfer is stated to cost now, in the smallest unit of its token; 0 where nobody states it. */
   statedFee(): Promise<bigint>
-  /** The most that a transfer to an account costs now, in the smallest unit of its token. */
-  feeTo(debt: Pick<Payout, 'currency' | 'to'>): Promise<bigint>
+  feeTo(debt: Pick<Payout, 'currency' | 'to'>): Promise<FeeTo>
   /** What the chain took, by the logs of a transaction. */
   feeIn(logs: readonly Log[]): Fee
+}
+
+/** What a transfer to an account costs, in the smallest unit of its token. */
+export interface FeeTo {
+  /** At the price of now. */
+  readonly now: bigint
+  /** At the highest price that it may rise to before the transfer is sent. */
+  readonly most: bigint
 }
 
 /** The payout cannot be sent now; its message says why. */

@@ -120,12 +120,12 @@ export class Payouts {
     const { app, chain } = this.#options
     const paid = await findForgottenDebt(app, chain.chainId, nextMemosOf(due, due.attempt))
     if (paid && (await this.#adopt(due, paid))) return
-    const worth = { refunds: await chain.statedFee(), fee: await chain.feeTo(due) }
+    const worth = { refunds: await chain.statedFee(), fee: (await chain.feeTo(due)).now }
     await this.#assertUnpaid(due, worth)
-    const total = await collect(app, due, worth)
-    if (total === null) return
-    const payout = { ...due, total }
-    const signed = await chain.sign(payout)
+    const collected = await collect(app, due, worth)
+    if (!collected) return
+    const payout = { ...due, total: collected.total }
+    const signed = await chain.sign(payout, collected.feeMax)
     this.#visit('payouts.signed')
     if (!(await this.#keep(payout, signed))) return
     this.#visit('payouts.kept')

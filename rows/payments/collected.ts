@@ -20,15 +20,22 @@ const COLLECT_LOCK = 7_414_214_220
 export interface Worth {
   /** Its refunds come to this; 0 where none waits. */
   readonly refunds: bigint
-  /** What its rewards bring along for its fee comes to this. */
+  /** What its rewards bring along for its fee comes to this: the fee at the price of now. */
   readonly fee: bigint
+}
+
+/** What one transfer pays, in the currency's smallest unit. */
+export interface Collected {
+  readonly total: bigint
+  /** The most that its fee may come to, which its rewards bring along; null where it pays a refund, too. */
+  readonly feeMax: bigint | null
 }
 
 /**
  * Joins to a debt those that wait for others. What its transfer pays from now on, or null where it
  * waits, or another process has it.
  */
-export async function collect(app: AppDatabase, payout: HeldPayout, worth: Worth): Promise<bigint | null> {
+export async function collect(app: AppDatabase, payout: HeldPayout, worth: Worth): Promise<Collected | null> {
   const { id, hold, kind, amount, attempt, feePart } = payout
   return app.transaction().execute(async (transaction) => {
     await sql`SELECT pg_advisory_xact_lock(${COLLECT_LOCK})`.execute(transaction)
@@ -50,7 +57,7 @@ export async function collect(app: AppDatabase, payout: HeldPayout, worth: Worth
     const goes = isDecided || own.is_over || isWorth(all, worth)
     if (goes) await join(transaction, id, others)
     else await waitForOthers(transaction, id)
-    return goes ? sumOf(all.map((debt) => debt.amount)) : null
+    return goes ? { total: sumOf(all.map((debt) => debt.amount)), feeMax: feeMaxOf(all) } : null
   })
 }
 
@@ -89,12 +96,17 @@ type Debt = Pick<HeldPayout, 'id' | 'kind' | 'amount' | 'feePart'>
 /** Whatever a refund is sent for, rewards go with it at no cost. */
 function isWorth(debts: readonly Debt[], { refunds, fee }: Worth): boolean {
   const { refund = [], reward = [] } = Object.groupBy(debts, ({ kind }) => kind)
-  const isPaidFor =
-    reward.some(({ feePart }) => feePart === null) || sumOf(reward.map(({ feePart }) => feePart ?? 0n)) >= fee
+  const feeMax = feeMaxOf(reward)
   return (
     (refund.length > 0 && sumOf(refund.map(({ amount }) => amount)) >= refunds) ||
-    (reward.length > 0 && isPaidFor)
+    (reward.length > 0 && (feeMax === null || feeMax >= fee))
   )
+}
+
+/** Rewards of before they bore fees have no part. */
+function feeMaxOf(debts: readonly Debt[]): bigint | null {
+  const isPaidFor = debts.some(({ kind, feePart }) => kind === 'refund' || feePart === null)
+  return isPaidFor ? null : sumOf(debts.map(({ feePart }) => feePart ?? 0n))
 }
 
 const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n)

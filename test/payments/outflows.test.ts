@@ -55,7 +55,7 @@ const terms = { kind: 'refund', chainId, currency: PATH_USD, amount: 7n, to } as
 /** Sends what no row knows of; in a final block. */
 async function pay(payout: Pick<Payout, 'reference'> & Partial<Pick<Payout, 'total'>>) {
   const sent = { ...terms, total: terms.amount, attempt: 0, ...payout }
-  const signed = await sender.sign({ ...({} as Payout), ...sent })
+  const signed = await sender.sign({ ...({} as Payout), ...sent }, null)
   await sender.send(signed)
   await finalize()
   return signed
@@ -104,7 +104,7 @@ test('a row explains it, by its transaction or as one that is being sent', async
       .execute((transaction) => queuePayout(transaction, { ...terms, reference }, Date.now()))
     const held = (await takePayouts(app, chainId, 10, 0)).find((each) => each.reference === reference)
     if (!held) throw new Error('nothing is owed')
-    const signed = await sender.sign(held)
+    const signed = await sender.sign(held, null)
     const isNamed = reference === 'known'
     const txHash = isNamed ? signed.txHash : (`0x${'ee'.repeat(32)}` as const)
     await keepSigned(app, held, { ...signed, txHash })

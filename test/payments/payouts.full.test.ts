@@ -3,6 +3,7 @@
 // Method: queued payouts over Postgres and a dev chain, through nodes that lose answers.
 import { http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { Transaction } from 'viem/tempo'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DevRpc } from '#local/devchain/devRpc.ts'
 import { type Ask, askOf } from '#money/node.ts'
@@ -270,6 +271,22 @@ describe('rewards that bring along less than their transfer costs', () => {
     await reward('reward 4', 500n, 1_920n)
     await turn(payouts)
     expect(await stateOfReward('reward 4')).toBe('sending')
+  })
+
+  test('go at a price that has risen by a fifth, for no more than they bring along', async () => {
+    const costing = (price: bigint): Ask => {
+      const ask = node()
+      return async (method, params) =>
+        method === 'eth_gasPrice' ? `0x${price.toString(16)}` : ask(method, params)
+    }
+    // What a transfer was stated to cost at 20 gwei.
+    await reward('risen', 500n, 8_400n)
+    await turn(open({ nodes: [costing(24_000_000_001n)] }))
+    expect(await stateOfReward('risen')).toBe('queued')
+    await turn(open({ nodes: [costing(24_000_000_000n)] }))
+    const sent = (await findPayout(app, 'reward', 'risen'))?.transaction
+    if (!sent) throw new Error('nothing was signed')
+    expect(Transaction.deserialize(sent.raw as `0x76${string}`).maxFeePerGas).toBe(24_000_000_000n)
   })
 
   test('are not signed anew at a price that they do not pay for', async () => {

@@ -98,7 +98,7 @@ export function openPayouts(
   const transferFee: TransferFee = async ({ chainId, token: currency }, to) => {
     const sender = routes.map((route) => route.sender).find((one) => one.chainId === chainId)
     if (!sender) throw new PayoutRefusedError(`nothing is sent on chain ${chainId}`)
-    return sender.feeTo({ currency, to })
+    return (await sender.feeTo({ currency, to })).most
   }
   const chains = routes.map(({ sender }) => sender.chainId).join(' and ')
   return {
