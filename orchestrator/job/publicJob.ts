@@ -5,13 +5,12 @@
 import * as s from '#http/schema.ts'
 import { decimalText } from '#money/amounts.ts'
 import type { AppDatabase } from '#rows/database.ts'
-import { isOrdered } from '#rows/jobs/orders.ts'
 import {
+  findJob,
   type ReadAttempt,
   type ReadJob,
   type ReadNode,
   readAttempts,
-  readJob,
   readNodes,
   readOutputs,
 } from '#rows/jobs/reads.ts'
@@ -93,12 +92,9 @@ export async function publicJob(
   withRuns: boolean,
   nodeIds: ReadonlySet<string> | null = null,
 ): Promise<PublicJob | null> {
-  const job = await readJob(app, jobId)
-  // Its payment has not settled yet.
-  if (!job)
-    return (await isOrdered(app, jobId))
-      ? { isReady: false, outputs: [], pieces: pendingJob(jobId, {}) }
-      : null
+  const job = await findJob(app, jobId)
+  if (job === 'ordered') return { isReady: false, outputs: [], pieces: pendingJob(jobId, {}) }
+  if (!job) return null
   const nodes = await readNodes(app, jobId)
   const runs = withRuns ? { runs: runsOf(job, nodes, await readAttempts(app, jobId)) } : {}
   const isReady = job.endedAt !== null

@@ -3,13 +3,12 @@ import { ApiError } from '#http/errors.ts'
 import * as s from '#http/schema.ts'
 import { decimalText } from '#money/amounts.ts'
 import type { AppDatabase } from '#rows/database.ts'
-import { isOrdered } from '#rows/jobs/orders.ts'
 import {
+  findJob,
   type ReadAttempt,
   type ReadJob,
   type ReadNode,
   readAttempts,
-  readJob,
   readNodes,
 } from '#rows/jobs/reads.ts'
 import { type JobSettlement, readSettlement } from '#rows/jobs/settlements.ts'
@@ -42,9 +41,9 @@ export class Receipts {
   /** Null while the job has not ended. @throws ApiError job_not_found, overloaded */
   async of(jobId: string): Promise<string | null> {
     const { app, keys } = this.#options
-    const job = await readJob(app, jobId)
-    if (!job && !(await isOrdered(app, jobId))) throw new ApiError('job_not_found')
-    if (!job?.endedAt) return null
+    const job = await findJob(app, jobId)
+    if (!job) throw new ApiError('job_not_found')
+    if (job === 'ordered' || !job.endedAt) return null
     const nodes = await readNodes(app, jobId)
     const attempts = await readAttempts(app, jobId)
     const settlement = await readSettlement(app, jobId)

@@ -10,8 +10,7 @@ import { amountOf } from '#money/amounts.ts'
 import type { Proved } from '#payments/PayerProofs.ts'
 import type { PaidRequest } from '#payments/requestDigest.ts'
 import type { AppDatabase } from '#rows/database.ts'
-import { isOrdered } from '#rows/jobs/orders.ts'
-import { type ReadJob, readJob, readNodes } from '#rows/jobs/reads.ts'
+import { findJob, type ReadJob, readNodes } from '#rows/jobs/reads.ts'
 import {
   findReview,
   insertReview,
@@ -137,11 +136,9 @@ export class Reviews {
 
   /** `ordered` while its payment has not settled. @throws ApiError job_not_found */
   async #jobOf(jobId: string): Promise<ReadJob | 'ordered'> {
-    const { app } = this.#options
-    const job = await readJob(app, jobId)
-    if (job) return job
-    if (await isOrdered(app, jobId)) return 'ordered'
-    throw new ApiError('job_not_found')
+    const job = await findJob(this.#options.app, jobId)
+    if (!job) throw new ApiError('job_not_found')
+    return job
   }
 
   /** What a transfer to the payer costs; null where nobody tells it now, or nothing would be sent. */

@@ -4,7 +4,7 @@ import { toHex } from '#store/sql.ts'
 import { anyOf } from '../arrays.ts'
 import { type AppDatabase, fromNow } from '../database.ts'
 import type { PaidCall } from './books.ts'
-import { MAKES_JOB } from './orders.ts'
+import { isOrdered, MAKES_JOB } from './orders.ts'
 import type { SpentFee } from './spends.ts'
 import { type JobState, jobStateOf, type NodeState, nodeStateOf } from './states.ts'
 
@@ -56,6 +56,15 @@ export async function readJob(app: AppDatabase, jobId: string): Promise<ReadJob 
     endedAt: row.ended_at,
     areResultsRemoved: row.is_removed,
   }
+}
+
+/** The same; `ordered` while its payment has not settled. */
+export async function findJob(app: AppDatabase, jobId: string): Promise<ReadJob | 'ordered' | null> {
+  const job = await readJob(app, jobId)
+  if (job) return job
+  if (await isOrdered(app, jobId)) return 'ordered'
+  // An order that is gone may have become a job in between.
+  return readJob(app, jobId)
 }
 
 export interface ReadNode {

@@ -6,8 +6,7 @@ import * as p from '#http/request/parameter.ts'
 import { type EventStream, encodeFrame, readLastEventId } from '#http/stream/sse.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { readEvents } from '#rows/jobs/events.ts'
-import { isOrdered } from '#rows/jobs/orders.ts'
-import { readJob } from '#rows/jobs/reads.ts'
+import { findJob } from '#rows/jobs/reads.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
 import { jobReads } from '../../allowance.ts'
@@ -77,9 +76,9 @@ export const jobEventsEndpoint = rawEndpoint({
 
 /** An order is a job that has not begun; it is none any more if its payment fails. */
 async function findStanding(app: AppDatabase, jobId: string): Promise<'running' | 'ended' | null> {
-  const job = await readJob(app, jobId)
-  if (job) return job.endedAt === null ? 'running' : 'ended'
-  return (await isOrdered(app, jobId)) ? 'running' : null
+  const job = await findJob(app, jobId)
+  if (!job) return null
+  return job === 'ordered' || job.endedAt === null ? 'running' : 'ended'
 }
 
 async function follow(

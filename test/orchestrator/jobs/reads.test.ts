@@ -1,6 +1,7 @@
 // Goal: a job is read by its id while it runs and after, with every output as its service wrote it.
 // Method: the endpoints over HTTP, on a real database, beside an engine with scripted sellers.
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import { Compile } from 'typebox/compile'
 import { expect, onTestFinished, test } from 'vitest'
 import { createServer } from '#api/server.ts'
@@ -52,6 +53,27 @@ test('an id that is none is 400, one that no job has is 404', async () => {
   expect(await get(randomUUID())).toMatchObject({ status: 404 })
   expect((await get(`${randomUUID()}/events`)).status).toBe(404)
 })
+
+test('an order that becomes a job while it is looked for is found', async () => {
+  const engine = openEngine(app, { '/a': echo })
+  const { get } = await serve(engine.changed)
+  const jobId = randomUUID()
+  const answer = await app.transaction().execute(async (transaction) => {
+    await sql`LOCK TABLE app.job_orders`.execute(transaction)
+    const asked = get(jobId)
+    // There was no job, and there is no order any more when the lock goes.
+    await expect.poll(waitingOnOrders).toBe(true)
+    await engine.begin({ ...orderOf({ nodes: [node('a')] }), jobId })
+    return { asked }
+  })
+  expect((await answer.asked).status).toBeLessThan(300)
+})
+
+const waitingOnOrders = async (): Promise<boolean> => {
+  const { rows } = await sql`
+    SELECT FROM pg_locks WHERE relation = 'app.job_orders'::regclass AND NOT granted`.execute(app)
+  return rows.length > 0
+}
 
 test('a job that runs is 202, one that has ended 200 with what its nodes answered', async () => {
   let open = () => {}
