@@ -18,6 +18,7 @@ import { EXPORT_ROWS_MAX, ROWS_MAX } from '#query/limits.ts'
 import { relationsOf } from '#query/relations/views.ts'
 import { activities } from '#transform/activities/index.ts'
 import { eventTypes } from '#webhooks/events/index.ts'
+import { installed, versionOf } from './program/support/recipes.ts'
 import { readQueriesPage } from './query/queriesPage.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -106,7 +107,8 @@ describe('names', () => {
   })
 
   test('variables of the environment are settings, or of the tools that the page is about', () => {
-    const others = new Set(['SVC_API_KEY', 'TEST_CONTAINERS', 'PAYER_KEY', 'PAYER_RPC', 'CAP_SYS_NICE'])
+    const payers = ['PAYER_KEY', 'PAYER_RPC', 'MPPX_PRIVATE_KEY', 'MPPX_RPC_URL']
+    const others = new Set(['SVC_API_KEY', 'TEST_CONTAINERS', 'CAP_SYS_NICE', ...payers])
     const known = (name: string) => Object.hasOwn(settings, name) || others.has(name)
     const slips = new Set(['RPC_URLS', 'MILLRACE_RPC_URL'])
     const unknown = wrongIn([...manuals, 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md'], (page) =>
@@ -263,6 +265,12 @@ test('paths of the API that manuals name exist, and each operation stands in one
   // Files of the console's own page are no operations.
   const operations = paths.filter((path) => !/^\/($|console\/|[\w.]*icon)/.test(path))
   expect(operations.filter((path) => !named.some(([, form]) => begins(path, form)))).toEqual([])
+})
+
+test('packages that payers are told to install are those that the tests pay with', () => {
+  const told = Object.fromEntries(installed.map((each) => each.split(/(?<=.)@/)))
+  expect(told).toEqual(Object.fromEntries(Object.keys(told).map((name) => [name, versionOf(name)])))
+  expect(Object.keys(told)).toEqual(expect.arrayContaining(['mppx', 'viem', '@x402/fetch']))
 })
 
 test('the newest release is the version of the package', () => {

@@ -11,7 +11,7 @@ import { Mppx, tempo as payByTempo } from 'mppx/client'
 import { createClient, http } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { tempo } from 'viem/chains'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { DEV_CHAIN_ID, devChainFiles } from '#local/devchain/devChainRecord.ts'
 import { readConnection } from '#local/engines/connection.ts'
 import { completePlan } from '#orchestrator/plan/plan.ts'
@@ -27,6 +27,7 @@ import {
   readPid,
   startMillrace,
 } from './support/millrace.ts'
+import { openPayersFolder } from './support/recipes.ts'
 
 const dataDir = freshDataDir()
 const main = join(import.meta.dirname, '../../main.ts')
@@ -58,12 +59,13 @@ const post = async (path: string, body: unknown, send: typeof fetch = fetch) => 
 /** An account with money, and its fetch that pays. */
 async function stranger() {
   const { rpcUrl, chainId } = JSON.parse(await millrace('devchain', '--json'))
-  const account = privateKeyToAccount(generatePrivateKey())
+  const key = generatePrivateKey()
+  const account = privateKeyToAccount(key)
   await millrace('devchain', 'fund', account.address)
   const client = createClient({ account, chain: { ...tempo, id: chainId }, transport: http(rpcUrl) })
   const methods = [payByTempo({ account, getClient: () => client })]
   return {
-    ...{ account, chain: { rpcUrl, chainId }, address: account.address.toLowerCase() },
+    ...{ key, account, chain: { rpcUrl, chainId }, address: account.address.toLowerCase() },
     pay: Mppx.create({ polyfill: false, methods }).fetch,
   }
 }
@@ -231,6 +233,17 @@ async function holdPaidCall() {
   await postgres.close()
   return () => process.kill(chain, 'SIGCONT')
 }
+
+test('clients of docs/clients.md buy, each from a folder of its own', async () => {
+  const { key, chain } = await stranger()
+  const folder = openPayersFolder(key, program.origin, { RPC_URL: chain.rpcUrl })
+  onTestFinished(folder.remove)
+  for (const script of ['job.mjs', 'agent.mjs'])
+    expect(await folder.run(script), script).toMatch(/^{"day":{.*} {\n? *committed: '0\.\d+'/)
+  const { jobId } = JSON.parse(await folder.shell('The same by curl'))
+  await expect.poll(async () => (await read(`/v1/jobs/${jobId}`)).status).toBe(200)
+  expect((await read(`/v1/jobs/${jobId}`)).body.status).toBe('succeeded')
+})
 
 test('a stop waits for the calls that are paid for, and the next start goes on from their answers', async () => {
   const { pay } = await stranger()

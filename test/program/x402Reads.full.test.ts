@@ -3,7 +3,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import {
   DOLLAR,
   lower,
@@ -14,6 +14,7 @@ import {
 } from '../payments/support/secondChain.ts'
 import { accountOf, keyOf, PATH_USD } from '../payments/support/shop.ts'
 import { blockIndexed, freshDataDir, type RunningMillrace, startMillrace } from './support/millrace.ts'
+import { openPayersFolder } from './support/recipes.ts'
 
 const dataDir = freshDataDir()
 const payee = accountOf(90)
@@ -52,6 +53,16 @@ test('reads beyond the quota are paid for on the second chain', async () => {
   // A minute may have turned meanwhile, and the quota with it.
   expect(paid).toBeGreaterThanOrEqual(2)
   expect(await chain.balanceOf(recipient)).toBe(500n * BigInt(paid))
+})
+
+test('the client of docs/clients.md pays for a read', async () => {
+  const account = await chain.payer(1_000_000n, accountOf(91))
+  const folder = openPayersFolder(keyOf(account), program.origin)
+  onTestFinished(folder.remove)
+  // The quota has one read of a minute.
+  const told = [await folder.run('x402.mjs'), await folder.run('x402.mjs')]
+  expect(told.map((each) => each.split(' ')[0])).toEqual(['200', '200'])
+  expect(told.join('')).toMatch(/200 ey\w+/)
 })
 
 test('documents and status tell of it', async () => {

@@ -63,9 +63,11 @@ export async function startSecondChain() {
     ...{ rpcUrl, rpc, client, mined, stop },
     balanceOf: (holder: `0x${string}`) =>
       client.readContract({ ...dollar, functionName: 'balanceOf', args: [holder] }),
-    /** A new account with so many of the dollar's units. */
-    payer: async (units = 1_000_000n): Promise<PrivateKeyAccount> => {
-      const account = privateKeyToAccount(generatePrivateKey())
+    /** An account with so many of the dollar's units; a new one, unless it is given. */
+    payer: async (
+      units = 1_000_000n,
+      account = privateKeyToAccount(generatePrivateKey()),
+    ): Promise<PrivateKeyAccount> => {
       await mined(
         await client.writeContract({ ...dollar, functionName: 'mint', args: [account.address, units] }),
       )
