@@ -17,11 +17,17 @@ export function statedFeeAt(price: bigint): bigint {
   return smaller(transferFeeAt(risen(price), false), FEE_MAX)
 }
 
-/** The same at a price that does not rise, without a bound. @param isToHolder the receiver has some of the token */
+/**
+ * The same at a price that does not rise, without a bound.
+ * @param isToHolder the receiver has some of the token
+ */
 export const transferFeeAt = (price: bigint, isToHolder: boolean): bigint =>
   millionthsOf(price * gasOf(isToHolder))
 
-/** The highest price of a unit of gas at which a transfer costs no more than that. @param fee in millionths */
+/**
+ * The highest price of a unit of gas at which a transfer costs no more than that.
+ * @param fee in millionths of a dollar
+ */
 export const priceWithin = (fee: bigint, isToHolder: boolean): bigint =>
   (fee * ATTO_PER_MILLIONTH) / gasOf(isToHolder)
 

@@ -49,10 +49,11 @@ export async function removeOlder(
   table: keyof AppSchema,
   column: string,
   moment: RawBuilder<Date>,
+  among: RawBuilder<boolean> = sql<boolean>`true`,
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
     DELETE FROM ${sql.table(table)} WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM ${sql.table(table)} WHERE ${sql.ref(column)} < ${moment}
+      SELECT ctid FROM ${sql.table(table)} WHERE ${sql.ref(column)} < ${moment} AND ${among}
       LIMIT ${REMOVED_ROWS} FOR UPDATE SKIP LOCKED))
   `.execute(app)
   return numAffectedRows === BigInt(REMOVED_ROWS)

@@ -5,7 +5,7 @@ import type { AppDatabase } from '#rows/database.ts'
 import { repeat, warning } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { type BookedChains, checkBooks, countDifferences } from './checkBooks.ts'
+import { type BookedChains, checkBooks, countDifferences, unnamedText } from './checkBooks.ts'
 
 export interface BooksWatchOptions {
   readonly app: AppDatabase
@@ -28,6 +28,7 @@ export class BooksWatch {
   /** What the last look at the chains found beside. */
   #ofChains = 0
   #unchecked: readonly string[] = []
+  #unnamed: readonly number[] = []
 
   constructor(options: BooksWatchOptions) {
     this.#options = options
@@ -41,6 +42,11 @@ export class BooksWatch {
   /** Chains that did not tell at the last look. */
   get unchecked(): number {
     return this.#unchecked.length
+  }
+
+  /** What nobody can tell of until a setting names a node: no alarm, which none could end. */
+  get notes(): readonly string[] {
+    return this.#unnamed.map((chainId) => `books are not checked on ${unnamedText(chainId)}`)
   }
 
   /** Until aborted. */
@@ -62,10 +68,20 @@ export class BooksWatch {
       this.#unchecked = report.unchecked
       if (report.unchecked.length > 0)
         log.warn({ unchecked: report.unchecked }, 'books were not checked whole')
+      this.#tell(report.unnamed)
     }
     const entries = await compareEntries(app, COUNTED_MAX)
     const rows = await compareRows(app, COUNTED_MAX)
     this.#ofRows = entries.length + rows.length
     this.#looks++
+  }
+
+  /** Once, each. */
+  #tell(unnamed: readonly number[]): void {
+    const { log } = this.#options
+    const news = unnamed.filter((chainId) => !this.#unnamed.includes(chainId))
+    for (const chainId of news)
+      log.warn({ chain: chainId }, `books are not checked on ${unnamedText(chainId)}`)
+    this.#unnamed = unnamed
   }
 }

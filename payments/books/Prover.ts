@@ -14,6 +14,7 @@ import {
   keepProof,
   listFailed,
   listUnproved,
+  noFindings,
   renameTransaction,
   type Settled,
 } from '#rows/payments/proofs.ts'
@@ -57,7 +58,7 @@ export class Prover {
   readonly #options: ProverOptions
   /** The last that was looked at, of each list: what stays in it holds up nothing behind it. */
   readonly #after = new Map<List, string>()
-  #findings: Findings = { reversed: 0, differing: 0, unknown: 0, waiting: 0, large: 0, stopped: 0 }
+  #findings = noFindings
 
   constructor(options: ProverOptions) {
     this.#options = options

@@ -45,7 +45,13 @@ export interface BooksReport {
   readonly elsewhere: readonly NodeCheck[]
   /** Chains, or blocks of them, that nobody told of: nothing was found there, and nothing was proved. */
   readonly unchecked: readonly string[]
+  /** Chains of rows of money that are not indexed here, and of which no setting names a node. */
+  readonly unnamed: readonly number[]
 }
+
+/** What such a chain is, and what an operator does about it. */
+export const unnamedText = (chainId: number): string =>
+  `chain ${chainId}: it is not indexed here, and no setting names a node of it; to check it, name one under \`chains\` of WALLET_FILE`
 
 /** How many are found, of all kinds. */
 export const countDifferences = ({
@@ -90,7 +96,7 @@ export async function checkBooks(app: AppDatabase, chains: BookedChains, all = f
   const found = {
     ...{ differences, rows, unbalanced, unbooked, missent, paidUnknown },
     ...{ left: sent.left, open: sent.open, payments, elsewhere },
-    unchecked: await uncheckedAmong(app, chains, elsewhere),
+    ...(await uncheckedAmong(app, chains, elsewhere)),
   }
   return { isRight: countDifferences(found) === 0, ...found }
 }
@@ -99,16 +105,16 @@ async function uncheckedAmong(
   app: AppDatabase,
   { indexed, others }: BookedChains,
   elsewhere: readonly NodeCheck[],
-): Promise<readonly string[]> {
+): Promise<Pick<BooksReport, 'unchecked' | 'unnamed'>> {
   const unchecked = elsewhere.flatMap((one) => one.unchecked ?? [])
+  const unnamed: number[] = []
   for (const chainId of await listMoneyChains(app)) {
     const held = indexed.find((chain) => chain.chainId === chainId)
     if (held && !(await readFinalBlock(held.reads, held.schema)))
       unchecked.push(`chain ${chainId}: no final block is indexed here`)
-    if (!held && !others.some((chain) => chain.chainId === chainId))
-      unchecked.push(`chain ${chainId}: it is not indexed here, and no setting names a node of it`)
+    if (!held && !others.some((chain) => chain.chainId === chainId)) unnamed.push(chainId)
   }
-  return unchecked
+  return { unchecked, unnamed }
 }
 
 type SentReport = Pick<BooksReport, 'missent' | 'left' | 'paidUnknown' | 'open'>

@@ -26,7 +26,7 @@ import {
 import { unknownAmong } from '#rows/books/outflows.ts'
 import { listPayees, listSenders, listUnpaid, type Unpaid } from '#rows/books/senders.ts'
 import type { AppDatabase } from '#rows/database.ts'
-import { readMark, writeMark } from '#rows/payments/marks.ts'
+import { LASTING, readMark, writeMark } from '#rows/payments/marks.ts'
 import { movedIn } from './finalOnNodes.ts'
 import type { PaidUnknown } from './left.ts'
 
@@ -77,7 +77,7 @@ interface Mark {
   readonly digest: string
 }
 
-const markKey = (chainId: number) => `books:${chainId}`
+const markKey = (chainId: number) => `${LASTING}${chainId}`
 
 /** Never rejects for a chain that does not answer. @param all from the first row's block, without a bound */
 export async function checkNodeChain(app: AppDatabase, chain: NodeChain, all = false): Promise<NodeCheck> {

@@ -13,4 +13,3 @@ export function closingOf(job: Omit<ChargedJob, 'payer' | 'paymentId'>, costs: C
   const committedAmount = smaller(rescaled(committedUnits, decimals, charge.tokenDecimals), charge.amount)
   return { costs, committedUnits, committedAmount, refund: charge.amount - committedAmount }
 }
-

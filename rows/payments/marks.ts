@@ -8,6 +8,9 @@ export type MarkChange<Result> =
   | { readonly op: 'set'; readonly value: unknown; readonly result: Result }
   | { readonly op: 'delete'; readonly result: Result }
 
+/** Begins the keys of those that are never forgotten: how far books were checked. */
+export const LASTING = 'books:'
+
 /** Longer than any challenge, transaction or budget of the library lasts. */
 const KEPT_MS = 24 * 3_600_000
 
@@ -51,4 +54,10 @@ export async function removeMark(app: AppDatabase, key: string): Promise<void> {
 
 /** Forgets some of those that nothing asks for any more; false when none is left. */
 export const removeOldMarks = (app: AppDatabase): Promise<boolean> =>
-  removeOlder(app, 'app.payment_marks', 'changed_at', fromNow(-KEPT_MS))
+  removeOlder(
+    app,
+    'app.payment_marks',
+    'changed_at',
+    fromNow(-KEPT_MS),
+    sql<boolean>`NOT starts_with(key, ${LASTING})`,
+  )

@@ -156,6 +156,10 @@ export interface Findings {
   readonly stopped: number
 }
 
+export const noFindings: Findings = {
+  ...{ reversed: 0, differing: 0, unknown: 0, waiting: 0, large: 0, stopped: 0 },
+}
+
 /** @param budgets what may be sent within a day, by currency, in its smallest unit */
 export async function countFindings(
   app: AppDatabase,

@@ -18,6 +18,7 @@ import { listLiabilities, queueRefund } from '#rows/payments/liabilities.ts'
 import { resume } from '#rows/payments/pauses.ts'
 import { listPayments } from '#rows/payments/payments.ts'
 import { findPayout } from '#rows/payments/payouts.ts'
+import { noFindings } from '#rows/payments/proofs.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { type IndexedDevChain, startIndexedDevChain } from './support/indexed.ts'
@@ -86,14 +87,7 @@ describe('a settlement', () => {
       revenue: [{ account: 'revenue:data:read', ledger: 3n * PRICE, payments: 3n * PRICE }],
       received: [{ recipient, transfers: 3n * PRICE, payments: 3n * PRICE, others: { count: 0 } }],
     })
-    expect(prover.findings).toEqual({
-      reversed: 0,
-      differing: 0,
-      unknown: 0,
-      waiting: 0,
-      large: 0,
-      stopped: 0,
-    })
+    expect(prover.findings).toEqual(noFindings)
   })
 
   test('that was held to have failed is owed to its payer', async () => {

@@ -3,6 +3,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import {
   DOLLAR,
@@ -56,8 +57,9 @@ test('reads beyond the quota are paid for on the second chain', async () => {
 })
 
 test('the client of docs/clients.md pays for a read', async () => {
-  const account = await chain.payer(1_000_000n, accountOf(91))
-  const folder = openPayersFolder(keyOf(account), program.origin)
+  const key = generatePrivateKey()
+  await chain.payer(1_000_000n, privateKeyToAccount(key))
+  const folder = openPayersFolder(key, program.origin)
   onTestFinished(folder.remove)
   // The quota has one read of a minute.
   const told = [await folder.run('x402.mjs'), await folder.run('x402.mjs')]

@@ -1,5 +1,5 @@
 /** `millrace books`: the operator's proof, and his accounts. */
-import { type BooksReport, checkBooks } from '#payments/books/checkBooks.ts'
+import { type BooksReport, checkBooks, unnamedText } from '#payments/books/checkBooks.ts'
 import type { NodeCheck, UnnamedTransfers } from '#payments/books/nodeChain.ts'
 import { daysWithMoney, readMoneyOf } from '#rows/books/moneyByDay.ts'
 import { appDatabase } from '#rows/database.ts'
@@ -28,8 +28,14 @@ export async function printBooks(
     : linesOf(report).join('')
   process.stdout.write(text)
   if (!report.isRight) return 1
-  return report.unchecked.length > 0 ? UNCHECKED_EXIT_CODE : 0
+  return uncheckedIn(report).length > 0 ? UNCHECKED_EXIT_CODE : 0
 }
+
+/** A sentence each. */
+const uncheckedIn = ({ unchecked, unnamed }: BooksReport): readonly string[] => [
+  ...unchecked,
+  ...unnamed.map(unnamedText),
+]
 
 const linesOf = (report: BooksReport): readonly string[] => [
   ...report.differences.map(
@@ -53,7 +59,7 @@ const linesOf = (report: BooksReport): readonly string[] => [
   ]),
   ...report.elsewhere.flatMap(elsewhereLines),
   report.open === 0 ? '' : `${report.open} of what was sent is in no final block of an indexed chain\n`,
-  ...auditLines({ ...report.payments, isRight: report.isRight }, report.unchecked),
+  ...auditLines({ ...report.payments, isRight: report.isRight }, uncheckedIn(report)),
 ]
 
 function elsewhereLines({ chainId, blocks, received, left, open }: NodeCheck): readonly string[] {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { readStatusEndpoint } from '#api/routes/service/status.ts'
+import { noFindings } from '#rows/payments/proofs.ts'
 import { registry, silentLogger } from '#telemetry.ts'
 import { AlarmWatch } from './AlarmWatch.ts'
 import { type Alarm, type AlarmCode, alarmCodes, alarmsOf } from './alarms.ts'
@@ -9,6 +10,7 @@ import type { Watched } from './watched.ts'
 const running = { state: 'running', problem: null }
 const idle = { state: 'idle', problem: null }
 const follower = { name: 'balances', state: 'following', problem: null, found: null }
+const noPayments = { ...noFindings, books: 0, unchecked: 0 }
 const well: Watched = {
   state: { chainId: 4217, tip: 7 },
   profile: { headerRule: 'tempo', checks: 'roots' },
@@ -25,16 +27,7 @@ const well: Watched = {
   nodes: { finalityHeld: null },
   relay: { problem: null },
   webhooks: [{ stream: 'blocks', problem: null }],
-  payments: {
-    reversed: 0,
-    differing: 0,
-    unknown: 0,
-    waiting: 0,
-    large: 0,
-    stopped: 0,
-    books: 0,
-    unchecked: 0,
-  },
+  payments: noPayments,
   channels: null,
 }
 
@@ -88,17 +81,7 @@ test.each<[AlarmCode, keyof NonNullable<Watched['payments']>]>([
   ['books_differ', 'books'],
   ['books_unchecked', 'unchecked'],
 ])('%s is raised by what of payments is %s', (code, found) => {
-  const payments = {
-    reversed: 0,
-    differing: 0,
-    unknown: 0,
-    waiting: 0,
-    large: 0,
-    stopped: 0,
-    books: 0,
-    unchecked: 0,
-    [found]: 3,
-  }
+  const payments = { ...noPayments, [found]: 3 }
   const alarm = {
     chainId: 4217,
     code,

@@ -5,6 +5,7 @@ import { amountOf } from '#money/amounts.ts'
 import type { Ask } from '#money/node.ts'
 import { PayoutRefusedError, type PayoutSender } from '#payments/payouts/PayoutSender.ts'
 import { Payouts } from '#payments/payouts/Payouts.ts'
+import { UnsentDebts } from '#payments/payouts/UnsentDebts.ts'
 import { lowercased } from '#primitives.ts'
 import { appDatabase } from '#rows/database.ts'
 import { readKeyFile } from '../../settings/keyFile.ts'
@@ -100,13 +101,18 @@ export function openPayouts(
     if (!sender) throw new PayoutRefusedError(`nothing is sent on chain ${chainId}`)
     return (await sender.feeTo({ currency, to })).most
   }
-  const chains = routes.map(({ sender }) => sender.chainId).join(' and ')
+  const sendsOn = routes.map(({ sender }) => sender.chainId)
+  const unsent = new UnsentDebts({ app, sendsOn, clock: runtime.clock, log })
+  const chains = sendsOn.join(' and ')
   return {
     budgets,
     transferFee,
-    notes: [
-      `refunds are sent by ${account.address} on chain ${chains}, for at most ${dollarsPerDay} dollars a day and currency, beside one debt that is more`,
-    ],
-    run: (signal) => Promise.all([outflows, ...all].map((part) => part.run(signal))),
+    get notes() {
+      return [
+        `refunds are sent by ${account.address} on chain ${chains}, for at most ${dollarsPerDay} dollars a day and currency, beside one debt that is more`,
+        ...unsent.notes,
+      ]
+    },
+    run: (signal) => Promise.all([outflows, unsent, ...all].map((part) => part.run(signal))),
   }
 }

@@ -19,10 +19,11 @@ import { PayerProofs } from '#payments/PayerProofs.ts'
 import { Payments } from '#payments/Payments.ts'
 import { PayoutChain } from '#payments/payouts/PayoutChain.ts'
 import { PayoutRefusedError } from '#payments/payouts/PayoutSender.ts'
+import { UnsentDebts } from '#payments/payouts/UnsentDebts.ts'
 import { RefusedPayments } from '#payments/RefusedPayments.ts'
 import { lowercased } from '#primitives.ts'
 import { appDatabase } from '#rows/database.ts'
-import type { Findings } from '#rows/payments/proofs.ts'
+import { type Findings, noFindings } from '#rows/payments/proofs.ts'
 import { PATH_USD } from '#wallet/currencies.ts'
 import type { Config } from '../../config.ts'
 import type { Program } from '../../program.ts'
@@ -62,15 +63,27 @@ const devCurrencies = [PATH_USD, '0x20c0000000000000000000000000000000000001'] a
 /** What is sold, by the mode of access. */
 const soldWhere = { guarded: 'reads beyond the quota and jobs', open: 'jobs' } as const
 
-const nothingSold = (problem: string): PaymentsPart => ({
-  payments: null,
-  proofs: null,
-  transferFee: () => Promise.reject(new PayoutRefusedError('nothing is sent')),
-  findingsOf: () => null,
-  channelProblemOf: () => null,
-  services: {},
-  notes: [`nothing is sold: ${problem}`],
-})
+/** What is owed from before is told all the same. */
+function nothingSold({ program, chains, runtime, log }: Base, problem: string): PaymentsPart {
+  const app = appDatabase(program.engines.postgres)
+  const unsent = new UnsentDebts({ app, sendsOn: [], clock: runtime.clock, log })
+  const [first] = chains.keys()
+  return {
+    payments: null,
+    proofs: null,
+    transferFee: () => Promise.reject(new PayoutRefusedError('nothing is sent')),
+    findingsOf: (id) =>
+      id === first && unsent.late > 0
+        ? { ...noFindings, waiting: unsent.late, books: 0, unchecked: 0 }
+        : null,
+    channelProblemOf: () => null,
+    services: {},
+    get notes() {
+      return [`nothing is sold: ${problem}`, ...unsent.notes]
+    },
+    run: ({ answered }) => unsent.run(answered),
+  }
+}
 const NO_PAYOUTS = 'payments.payouts of ACCESS_FILE names no key that refunds are sent with'
 const NOT_ELSEWHERE = `x402 is not offered: ${NO_PAYOUTS}`
 const UNSPONSORED = 'sessions are not offered, and payers pay their own fees: payments.sponsor names no key'
@@ -81,9 +94,9 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const { clock } = base.runtime
   const { mode, prices, publicUrl } = config.access
   const settings = config.access.payments ?? devSettings(config, program)
-  if (!settings) return nothingSold('ACCESS_FILE names no payee')
+  if (!settings) return nothingSold(base, 'ACCESS_FILE names no payee')
   const sending = payoutAccountOf(base, settings)
-  if (!sending) return nothingSold(NO_PAYOUTS)
+  if (!sending) return nothingSold(base, NO_PAYOUTS)
   const { chainId, recipient, currencies } = settings
   const urls = urlsOf(chainId, program)
   const transport = transportTo(urls, isDev(chainId, program))
@@ -140,7 +153,7 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
       const problems = checked.flatMap((one) => one.problems)
       const ofSessions = sponsored?.channelOffers.problems ?? [UNSPONSORED]
       const notes = x402?.notes ?? (settings.x402 ? [NOT_ELSEWHERE] : [])
-      return [selling, ...notes, ...payouts.notes, ...problems, ...ofSessions]
+      return [selling, ...notes, ...payouts.notes, ...problems, ...ofSessions, ...books.notes]
     },
     run: ({ answered }) => Promise.all(running.map((part) => part?.run(answered))),
   }

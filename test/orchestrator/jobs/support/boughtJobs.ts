@@ -48,12 +48,17 @@ export interface Bought {
 }
 
 /** A job of two calls, made with the settlement of its payment. */
-export async function buy(app: AppDatabase): Promise<Bought> {
-  const payment = await claim(app)
+export async function buy(app: AppDatabase, terms: Partial<PaymentTerms> = {}): Promise<Bought> {
+  const payment = await claim(app, terms)
   const order = orderOf(twoNodes)
   if (!order.charge) throw new Error('the plan costs nothing')
-  const charge = { ...order.charge, paymentId: payment.id }
-  await settle(app, payment, async (transaction) => void (await createJob(transaction, { ...order, charge })))
+  const { id: paymentId, chainId, currency, amount, payer: by } = payment
+  const charge = { ...order.charge, paymentId, chainId, token: currency, amount }
+  await settle(
+    app,
+    payment,
+    async (transaction) => void (await createJob(transaction, { ...order, payer: by, charge })),
+  )
   return { payment, jobId: order.jobId }
 }
 
