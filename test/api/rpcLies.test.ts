@@ -124,12 +124,10 @@ test('blocks made up above the chain are told until another endpoint has their h
   // An endpoint that holds the other's block may have followed a reorganization: that excuses it once.
   head = HEAD + 1
   const isAsked = async () => (await api.call('eth_blockNumber')).result !== undefined && shown.has(head)
-  await expect.poll(isAsked, { timeout: 5_000 }).toBe(true)
+  await expect.poll(isAsked).toBe(true)
   await expect.poll(async () => Number((await api.call('eth_blockNumber')).result)).toBe(HEAD + 3)
   head = HEAD + 2
-  await expect
-    .poll(async () => (await api.call('eth_getBalance', account, 'latest')).result, { timeout: 5_000 })
-    .toBe(balance)
+  await expect.poll(async () => (await api.call('eth_getBalance', account, 'latest')).result).toBe(balance)
   expect(Number((await api.call('eth_blockNumber')).result)).toBe(head)
 })
 

@@ -57,7 +57,7 @@ describeInBrowser('the console: relations, examples and the editor', () => {
     for (const engine of engines) {
       await shown.use(labels[engine])
       const names: string[] = (await schemaOf(engine)).relations.map(({ name }: { name: string }) => name)
-      await expect.poll(() => shown.relations(), { timeout: 60_000 }).toEqual(names)
+      await expect.poll(() => shown.relations()).toEqual(names)
     }
     expect((await shown.relations()).length).toBeGreaterThanOrEqual(22)
     await shown.page.locator('#schema-filter').fill('holder')
@@ -85,7 +85,7 @@ describeInBrowser('the console: relations, examples and the editor', () => {
       const { examples } = await schemaOf(engine)
       const buttons = shown.page.locator('#examples button')
       await expect
-        .poll(() => buttons.allInnerTexts(), { timeout: 60_000 })
+        .poll(() => buttons.allInnerTexts())
         .toEqual(examples.map(({ title }: { title: string }) => title))
       for (const { title, sql } of examples) {
         await buttons.filter({ hasText: title }).first().click()
@@ -173,10 +173,10 @@ describeInBrowser('the console: running a query, once and live', () => {
     await api.append(batches.slice(-2, -1))
     const block = (number: number) => shown.summary.filter({ hasText: `block ${number}` })
     await block(tip + 10).waitFor()
-    await expect.poll(async () => (await shown.rows())[0]?.[0], { timeout: 60_000 }).toBe(`${tip + 10}`)
+    await expect.poll(async () => (await shown.rows())[0]?.[0]).toBe(`${tip + 10}`)
     await api.revertTo(tip + 7)
     await shown.summary.filter({ hasText: '3 taken back' }).waitFor()
-    await expect.poll(async () => (await shown.rows())[0]?.[0], { timeout: 60_000 }).toBe(`${tip + 7}`)
+    await expect.poll(async () => (await shown.rows())[0]?.[0]).toBe(`${tip + 7}`)
     await shown.page.locator('#stop').click()
     await shown.ended()
     await expect.poll(() => api.live.size).toEqual({ queries: 0, clients: 0 })

@@ -60,7 +60,7 @@ function start(...args: string[]): Started {
     child,
     rows: () => rows,
     notes: () => notes,
-    shows: (text: string) => expect.poll(() => rows + notes, { timeout: 100_000 }).toContain(text),
+    shows: (text: string) => expect.poll(() => rows + notes).toContain(text),
     ended: once(child, 'close').then(([code]) => code),
   }
   started.push(one)
@@ -178,13 +178,13 @@ describe('how millrace query ends, and goes on', () => {
 
   test('--live prints the rows of new blocks and what is taken back, until it is told to end', async () => {
     const command = start('SELECT num, hash FROM blocks', '--live', '--format', 'json')
-    await expect.poll(() => api.live.size.clients, { timeout: 100_000 }).toBe(1)
+    await expect.poll(() => api.live.size.clients).toBe(1)
     await api.append(batches.slice(61, 63))
     await command.shows('"num":"62"')
     await api.revertTo(61)
     await command.shows('taken back: blocks 62\n')
     await api.append(batches.slice(62, 63))
-    await expect.poll(() => command.rows().trimEnd().split('\n').length, { timeout: 100_000 }).toBe(3)
+    await expect.poll(() => command.rows().trimEnd().split('\n').length).toBe(3)
     command.child.kill('SIGINT')
     expect(await command.ended).toBe(0)
     const told = command

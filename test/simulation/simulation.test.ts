@@ -93,13 +93,13 @@ test('history that a cache answered with replaced blocks is mended in both store
     withdrawals += outcome.withdrawals
   }
   expect(withdrawals).toBeGreaterThan(0)
-}, 600_000)
+})
 
 test('an endpoint that never stops lying beside an honest one changes nothing (L21, L22)', async () => {
   const from = seedOf(1)
   for (let seed = from; seed < from + LIAR_SEEDS; seed++)
     expect((await simulate(seed, { bodies, swarm: oneLiar })).violations, `SEED=${seed}`).toEqual([])
-}, 600_000)
+})
 
 test.each([
   ['of another chain beside an honest one (W11)', wrongChain],
@@ -122,7 +122,7 @@ test('an outage of 2,000 blocks amid all other faults ends as none does (W1)', a
     expect(outcome.violations, `SEED=${seed}`).toEqual([])
     expect(outcome.blocks).toBeGreaterThan(2_000)
   }
-}, 600_000)
+})
 
 /**
  * In each the honest endpoint was away for a moment, and the liar's word alone made a block final;
@@ -148,13 +148,13 @@ test('numbers that came with T12 stop nothing, and are held as they are', async 
   const from = seedOf(1)
   for (let seed = from; seed < from + FORKED_SEEDS; seed++)
     expect((await simulate(seed, { bodies, swarm: forkedChain })).violations, `SEED=${seed}`).toEqual([])
-}, 600_000)
+})
 
 test('downtimes leave no gap, whatever piece of it a kill ends (W1)', async () => {
   const from = seedOf(1)
   for (let seed = from; seed < from + OUTAGE_SEEDS; seed++)
     expect((await simulate(seed, { bodies, swarm: outages })).violations, `SEED=${seed}`).toEqual([])
-}, 600_000)
+})
 
 test.each(few(shortBugs, 3))(
   'the planted bug is found: %s (ING-14)',

@@ -132,7 +132,7 @@ describe('a batch of the ClickHouse lane', () => {
     })
     const stop = new AbortController()
     const running = store.lane.run(stop.signal)
-    await expect.poll(() => store.lane.status.state, { timeout: 60_000 }).toBe('retrying')
+    await expect.poll(() => store.lane.status.state).toBe('retrying')
     stop.abort()
     await running
     expect(store.lane.status.problem).toContain(rowsFolder)

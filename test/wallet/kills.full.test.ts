@@ -61,7 +61,7 @@ test.each([
   ['spend.sent', 'paid_not_delivered'],
   ['spend.answered', 'answered'],
   ['spend.looked', 'answered'],
-])('killed at %s it was paid once, and comes to %s', { timeout: 60_000 }, async (failpoint, outcome) => {
+])('killed at %s it was paid once, and comes to %s', async (failpoint, outcome) => {
   seller.sell('/', {}, async (response, take) => {
     response.writeHead((await take()) ? 200 : 402).end('done')
   })

@@ -70,4 +70,4 @@ test('beyond its bound it is disabled, its owner is told, and a replay sends wha
   expect((await service.ask('POST', `${path}/replay`, { fromBlock, toBlock })).status).toBe(200)
   const sent = await receiver.until('/over', ({ length }) => length === 8)
   expect(sent.map(({ envelope }) => envelope.data.number)).toEqual([12, 13, 14, 15, 16, 17, 18, 19])
-}, 120_000)
+})

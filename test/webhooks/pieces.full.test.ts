@@ -78,7 +78,7 @@ test('a piece that cannot be stored is tried smaller, until it can', async () =>
   stop.abort()
   await running
   expect(await counted('webhook_messages')).toBe(28)
-}, 60_000)
+})
 
 test('a stream that stands still says why in /status, until it moves', async () => {
   await refuseOver(0)
@@ -94,7 +94,7 @@ test('a stream that stands still says why in /status, until it moves', async () 
   await query('DROP TRIGGER refuse ON app.webhook_blocks')
   await expect.poll(problem).toBeNull()
   expect(await reached()).toBe(52)
-}, 60_000)
+})
 
 test('a stream that another process has taken over is no problem of this one', async () => {
   await query(`
@@ -107,4 +107,4 @@ test('a stream that another process has taken over is no problem of this one', a
     { stream: 'blocks', problem: null },
     { stream: 'fills', problem: null },
   ])
-}, 60_000)
+})

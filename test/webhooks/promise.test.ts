@@ -56,4 +56,4 @@ test('an event whose answer is lost comes again, the same, before the next one o
     20, 21, 22, 23, 24, 25,
   ])
   expect(numbers('/none').at(-1)).toBe(LOST)
-}, 60_000)
+})
