@@ -14,10 +14,11 @@ import type { Buyer } from '#wallet/buyer.ts'
 import { PathError, parsePath, urlOf } from '../catalog/pathTemplate.ts'
 import { callOf } from '../plan/callOf.ts'
 import type { FoundEndpoint } from '../plan/EndpointFinder.ts'
-import { parseLossless } from '../plan/lossless.ts'
 import type { Plan, PlanNode } from '../plan/plan.ts'
 import { referencesOf } from '../plan/reference.ts'
-import { INPUT_BYTES_MAX, InputUnresolvedError, resolveInput } from '../plan/resolveInput.ts'
+import { INPUT_BYTES_MAX } from '../plan/resolveInput.ts'
+import type { CallMaker } from './CallMaker.ts'
+import type { CallFrom } from './callFrom.ts'
 import { type Arrival, JobProgress } from './JobProgress.ts'
 import type { Polled } from './outcome.ts'
 import { ANSWER_BYTES_MAX } from './output.ts'
@@ -43,6 +44,7 @@ export interface JobRunOptions {
   readonly endpointOf: (node: PlanNode) => Promise<FoundEndpoint | null>
   /** Calls and polls of all jobs together, by their hosts; too long a wait is a CrowdedError. */
   readonly calls: Slots
+  readonly maker: CallMaker
   /** Told whenever something was written. */
   readonly written: () => void
   readonly runtime: Runtime
@@ -224,9 +226,9 @@ export class JobRun {
     const node = this.#planned(nodeId)
     const found = await this.#options.endpointOf(node)
     if (!found) return { nodeId, kind: 'refused', code: 'endpoint_gone', message: endpointGone }
-    const input = await this.#inputOf(node)
-    if ('message' in input) return { nodeId, kind: 'refused', ...input }
-    const { method, url, headers, body = null } = callOf(found, input.value)
+    const made = await this.#made(node, found, signal)
+    if ('message' in made) return { nodeId, kind: 'refused', ...made }
+    const { method, url, headers, body = null } = made
     if (body !== null && Buffer.byteLength(body) > INPUT_BYTES_MAX)
       return { nodeId, kind: 'refused', code: 'input_too_large', message: inputTooLarge }
     if (url.length > URL_CHARACTERS_MAX)
@@ -251,25 +253,18 @@ export class JobRun {
     return { nodeId, kind: 'bought', purchased, completion, isRepeatable: isRepeatable(node) }
   }
 
-  async #inputOf(
-    node: PlanNode,
-  ): Promise<{ readonly value: unknown } | { readonly code: 'input_unresolved'; readonly message: string }> {
-    const { references } = referencesOf(node.input, [])
-    if (references.length === 0) return { value: node.input }
+  async #made({ input }: PlanNode, { endpoint, url }: FoundEndpoint, signal: AbortSignal): Promise<CallFrom> {
+    const { references } = referencesOf(input, [])
     const named = [...new Set(references.map(({ nodeId }) => nodeId))]
-    const outputs = new Map<string, unknown>()
+    const outputs = new Map<string, string>()
     // One at a time: each may have four megabytes, and others have their turn between two.
     for (const nodeId of named) {
-      const texts = await this.#options.jobs.outputsOf(this.held.jobId, [nodeId])
-      const text = texts.get(nodeId)
-      if (text !== undefined) outputs.set(nodeId, parseLossless(text))
+      const text = (await this.#options.jobs.outputsOf(this.held.jobId, [nodeId])).get(nodeId)
+      if (text !== undefined) outputs.set(nodeId, text)
     }
-    try {
-      return { value: resolveInput(node.input, outputs) }
-    } catch (error) {
-      if (!(error instanceof InputUnresolvedError)) throw error
-      return { code: 'input_unresolved', message: `The input cannot be made: ${error.message}.` }
-    }
+    const { method, requestFormat } = endpoint
+    const task = { endpoint: { method, requestFormat }, url: url.href, input, outputs }
+    return this.#options.maker.make(task, signal)
   }
 
   async #poll(nodeId: string, progress: JobProgress, signal: AbortSignal): Promise<Arrival> {

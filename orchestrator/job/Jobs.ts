@@ -13,6 +13,7 @@ import { type SlotLimits, Slots, slotErrors } from '#runtime/slots.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Buyer } from '#wallet/buyer.ts'
+import { CallMaker } from './CallMaker.ts'
 import { Endpoints } from './Endpoints.ts'
 import { CrowdedError, JobRun, type JobRunOptions, PAID_MS_MAX } from './JobRun.ts'
 
@@ -70,6 +71,7 @@ export class Jobs {
       ...{ jobs: this.#jobs, buyer, egress, runtime, log },
       endpointOf: options.endpointOf ?? ((node) => endpoints.of(node)),
       calls: new Slots(calls, runtime.clock, { ...slotErrors, busy: (problem) => new CrowdedError(problem) }),
+      maker: new CallMaker(log),
       written: () => changed.ring(),
     }
   }
@@ -91,6 +93,7 @@ export class Jobs {
     } finally {
       over.abort()
       await kept
+      await this.#run.maker.close()
     }
   }
 

@@ -1,7 +1,7 @@
 /** The request that a node is: as a price is asked with it, and as it is paid for. */
 import type { EgressMethod } from '#egress/egress.ts'
 import { isRecord } from '#primitives.ts'
-import type { FoundEndpoint } from './EndpointFinder.ts'
+import type { ServiceEndpoint } from '../catalog/service.ts'
 
 export interface SellerCall {
   readonly url: string
@@ -13,7 +13,10 @@ export interface SellerCall {
 const accept = { accept: 'application/json, application/problem+json;q=0.9, */*;q=0.5' }
 
 export function callOf(
-  { endpoint, url }: Pick<FoundEndpoint, 'endpoint' | 'url'>,
+  {
+    endpoint,
+    url,
+  }: { readonly endpoint: Pick<ServiceEndpoint, 'method' | 'requestFormat'>; readonly url: URL },
   input: unknown,
 ): SellerCall {
   const { method, requestFormat } = endpoint

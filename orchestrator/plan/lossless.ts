@@ -6,7 +6,6 @@ type Revive = (name: string, value: unknown, at: { readonly source?: string }) =
 interface SourceJson {
   parse(text: string, revive: Revive): unknown
   rawJSON(text: string): object
-  isRawJSON(value: unknown): boolean
 }
 /** As Node has it; TypeScript does not know it yet. */
 const json = JSON as unknown as SourceJson
@@ -14,9 +13,6 @@ const json = JSON as unknown as SourceJson
 /** A number that a double cannot hold is what `JSON.stringify` writes out as it stood. */
 export const parseLossless = (text: string): unknown =>
   hasInexact(text) ? json.parse(text, kept) : JSON.parse(text)
-
-/** Whether it is such a number, which has no members. */
-export const isKeptNumber = (value: unknown): boolean => json.isRawJSON(value)
 
 const kept: Revive = (_name, value, { source }) =>
   typeof value === 'number' && source !== undefined && !isExact(source) ? json.rawJSON(source) : value

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { parseLossless } from './lossless.ts'
 import { InputUnresolvedError, resolveInput, valueAt } from './resolveInput.ts'
 
 const outputs = new Map<string, unknown>([
@@ -63,4 +64,11 @@ test('an output that is taken a thousand times is no larger than an input may be
   const input = Array.from({ length: 1_000 }, () => 'flow://big/output')
   expect(() => resolveInput(input, large)).toThrow(InputUnresolvedError)
   expect(resolveInput(input.slice(0, 4), large)).toHaveLength(4)
+})
+
+test('a number that no double holds takes as many bytes as it has digits', () => {
+  const whole = `[${Array(4_000).fill('1'.repeat(900)).join(',')}]`
+  const numbers = new Map([['a', parseLossless(whole)]])
+  expect(JSON.stringify(resolveInput('flow://a/output', numbers)) === whole).toBe(true)
+  expect(() => resolveInput(['flow://a/output', 'flow://a/output'], numbers)).toThrow(InputUnresolvedError)
 })

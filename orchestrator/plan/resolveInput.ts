@@ -1,8 +1,7 @@
 /** A node's input once the nodes it takes from have their outputs. */
 import { failure } from '#errors.ts'
 import { isRecord } from '#primitives.ts'
-import { jsonBytes } from '../catalog/jsonBytes.ts'
-import { isKeptNumber } from './lossless.ts'
+import { isKeptNumber, jsonBytes } from '../catalog/jsonBytes.ts'
 import { parseReference } from './reference.ts'
 
 /** An input with all that it takes from others: as much as a whole plan may have. */
