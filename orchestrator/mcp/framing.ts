@@ -2,6 +2,7 @@
 import type { RawAnswer } from '#http/answer/answer.ts'
 import { isTaken } from '#http/request/accept.ts'
 import { encodeFrame } from '#http/stream/sse.ts'
+import type { Verbatim } from './Verbatim.ts'
 
 export const JSON_TYPE = 'application/json'
 export const EVENTS_TYPE = 'text/event-stream'
@@ -29,12 +30,13 @@ export const notAcceptable: RawAnswer = {
 }
 
 /** @param text JSON, or nothing for a request in which no message asks for an answer */
-export function framed(text: string, status: number, framing: Framing): RawAnswer {
+export function framed(text: string, status: number, framing: Framing, verbatim: Verbatim): RawAnswer {
   if (text === '') return { kind: 'empty', status }
   // Errors of the request itself are JSON whatever its Accept says, as everywhere in the API.
   if (framing === 'json' || status !== 200)
-    return { kind: 'bytes', status, contentType: `${JSON_TYPE}; charset=utf-8`, body: text }
+    return { kind: 'bytes', status, contentType: `${JSON_TYPE}; charset=utf-8`, body: verbatim.fill(text) }
   const told: unknown = JSON.parse(text)
-  const frames = [told].flat().map((data) => encodeFrame({ event: 'message', data }))
+  const texts = [told].flat().map((answer) => verbatim.fill(JSON.stringify(answer)))
+  const frames = texts.map((data) => encodeFrame({ event: 'message', data }))
   return { kind: 'bytes', status, contentType: `${EVENTS_TYPE}; charset=utf-8`, body: Buffer.concat(frames) }
 }

@@ -31,7 +31,7 @@ export const getJobTool: Tool = tool({
   }),
   output: s.object({ job: jobSchema }),
   isOpenWorld: true,
-  run: async ({ job_id: given, node_ids: nodeIds }, { services: { app } }) => {
+  run: async ({ job_id: given, node_ids: nodeIds }, { services: { app }, verbatim }) => {
     const id = given.toLowerCase()
     const found = await publicJob(app, id, true, nodeIds ? new Set(nodeIds) : null)
     if (!found) throw new ApiError('job_not_found')
@@ -48,8 +48,7 @@ export const getJobTool: Tool = tool({
           })),
         },
       )
-    const text = (await Array.fromAsync(found.pieces)).join('')
-    return { job: JSON.parse(text) }
+    return { job: verbatim.markOf((await Array.fromAsync(found.pieces)).join('')) }
   },
 })
 

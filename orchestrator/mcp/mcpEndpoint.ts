@@ -8,6 +8,7 @@ import { EVENTS_TYPE, framed, framingOf, JSON_TYPE, notAcceptable } from './fram
 import { type McpBody, readMessages } from './readMessages.ts'
 import { type HeaderValues, type McpCall, serve } from './serve.ts'
 import type { Tool, ToolServices } from './tool.ts'
+import { Verbatim } from './Verbatim.ts'
 
 /** What the door works with. */
 export interface McpServices extends ToolServices {
@@ -40,9 +41,11 @@ export const mcpEndpoint = rawEndpoint({
     const framing = framingOf(headers.accept)
     if (framing === null) return notAcceptable
     const { version, chainTools } = services
-    const call = { services, asking, caller: caller.id, signal, version, chainTools, survey: body.survey }
+    const { survey } = body
+    const verbatim = new Verbatim()
+    const call = { services, asking, caller: caller.id, signal, version, chainTools, survey, verbatim }
     const { status, text } = await answerAll(body, headers, call)
-    return framed(text, status, framing)
+    return framed(text, status, framing, verbatim)
   },
 })
 
@@ -53,7 +56,7 @@ function assertOwnOrigin(origin: string | undefined, host: string | undefined, o
   throw new ApiError('forbidden', 'Requests of pages of other origins are not taken.')
 }
 
-/** The answers of all messages, in one text. */
+/** The answers of all messages, in one text, with marks of `call.verbatim` still in it. */
 async function answerAll(
   body: McpBody,
   headers: HeaderValues,

@@ -41,7 +41,7 @@ const TOOLS_TTL_MS = 300_000
 export type HeaderValues = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /**
- * Answers the body of one POST. What is wrong with the program itself is thrown, so that it is
+ * Answers the body of one POST, with marks of `call.verbatim` still in it. What is wrong with the program itself is thrown, so that it is
  * logged and answered as everywhere.
  */
 export async function serve(
@@ -149,7 +149,7 @@ async function run(
     const told = await found.run(ownNames(given), { ...call, meta })
     const { content, meta: beside } = told instanceof Answer ? told : { content: told, meta: null }
     return {
-      content: [{ type: 'text', text: JSON.stringify(content) }],
+      content: [{ type: 'text', text: call.verbatim.fill(JSON.stringify(content)) }],
       structuredContent: { ...content },
       ...(beside && { _meta: { ...beside } }),
     }

@@ -9,6 +9,7 @@ import { isRecord } from '#primitives.ts'
 import type { Call, OrchestratorServices } from '../operations.ts'
 import type { Reviews } from '../review/Reviews.ts'
 import type { AskOwn } from './chainTools.ts'
+import type { Verbatim } from './Verbatim.ts'
 
 /** What the tools work with. */
 export interface ToolServices extends OrchestratorServices {
@@ -25,6 +26,8 @@ export interface ToolCall extends Call {
   readonly asking: AccessRequest
   /** What the message says beside the arguments, such as a payment. */
   readonly meta: Readonly<Record<string, unknown>>
+  /** Makes values of an answer out of JSON texts. */
+  readonly verbatim: Verbatim
 }
 
 /** Where this service is: without a public address, as the request has reached it. */

@@ -2,7 +2,7 @@
 // Method: the door on loopback, asked by the client of either revision, which checks answers against
 // the tools' schemas; an engine with scripted sellers runs the jobs.
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { membersOf } from '#primitives.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { type Agent, agents } from '../support/mcpClients.ts'
@@ -70,6 +70,17 @@ describe.each(agents)('an agent of $revision', ({ connect }) => {
     })
   })
 
+  it('reads numbers with all their digits, as REST tells them', async () => {
+    const body = Buffer.from('{\n "wei": 123456789012345678901234567890, "price": 1.50 }')
+    const jobId = await runPlan({ '/a': { answer: (purchase) => ({ ...sold(purchase, {}), body }) } })
+    const { content } = await agent.call('get_job', { job_id: jobId })
+    const [first] = Array.isArray(content) ? content : []
+    const byRest = await fetch(`${address}/v1/jobs/${jobId}?include=runs`)
+    const whole = await byRest.text()
+    expect(whole).toContain(`{"a":${body},"b":${body}}`)
+    expect(first.text).toBe(`{"job":${whole}}`)
+  })
+
   it('reads large outputs one after the other', async () => {
     const jobId = await runPlan({ '/a': large })
     const { error, next_action: next } = await failure('get_job', { job_id: jobId })
@@ -110,4 +121,24 @@ describe.each(agents)('an agent of $revision', ({ connect }) => {
       expect((await failure(name, { job_id: '1' })).error.code).toBe('body_invalid')
     }
   })
+})
+
+test.each([
+  ['one answer', 'application/json', (message: object) => message],
+  ['answers together', 'application/json', (message: object) => [message, { ...message, id: 2 }]],
+  ['events', 'text/event-stream', (message: object) => [message, { ...message, id: 2 }]],
+])('numbers keep their digits in %s', async (_, accept, asked) => {
+  const wei = '123456789012345678901234567890'
+  const body = Buffer.from(`{"wei":${wei},"price":1.50}`)
+  const jobId = await runPlan({ '/a': { answer: (purchase) => ({ ...sold(purchase, {}), body }) } })
+  const params = { name: 'get_job', arguments: { job_id: jobId } }
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
+  const headers = { 'content-type': 'application/json', accept, 'mcp-protocol-version': '2025-03-26' }
+  const response = await fetch(`${address}/mcp`, {
+    ...{ method: 'POST', headers, body: JSON.stringify(asked(message)) },
+  })
+  const text = await response.text()
+  const byRest = await fetch(`${address}/v1/jobs/${jobId}?include=runs`)
+  const answers = [asked(message)].flat().length
+  expect(text.split(`"structuredContent":{"job":${await byRest.text()}}`)).toHaveLength(answers + 1)
 })
