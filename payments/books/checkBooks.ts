@@ -170,16 +170,26 @@ const isOver = ({ blockNumber, validBeforeSeconds }: Sent, newest: FinalBlock): 
   (blockNumber !== null && blockNumber <= newest.number) || isPast(newest, validBeforeSeconds)
 
 function problemOf(
-  { to, currency, amount, fees }: Sent,
+  { to, currency, amount, fees, isReverted }: Sent,
   { succeeded, transfers }: FinalTransaction,
 ): string | null {
+  if (isReverted) return succeeded ? 'its transaction was not reverted' : fees && feeProblem(fees, transfers)
   if (!succeeded) return 'its transaction was reverted'
   const sent = transfers.filter((transfer) => transfer.to === to && transfer.token === currency)
   const paid = sent.find((transfer) => transfer.amount === amount)
   if (!paid)
     return `its transaction moved ${sent.map((each) => each.amount).join(', ') || 'nothing'} to ${to}, not ${amount}`
-  if (!fees) return null
-  const taken = feesOf(paid.from, transfers)
+  return (
+    fees &&
+    feeProblem(
+      fees,
+      transfers.filter(({ from }) => from === paid.from),
+    )
+  )
+}
+
+function feeProblem(fees: NonNullable<Sent['fees']>, left: readonly Moved[]): string | null {
+  const taken = feesOf(left)
   const wrong = [...new Set([...taken.keys(), ...fees.keys()])].find(
     (token) => (taken.get(token) ?? 0n) !== (fees.get(token) ?? 0n),
   )
@@ -187,10 +197,10 @@ function problemOf(
   return `its transaction cost ${taken.get(wrong) ?? 0n} of ${wrong}, not ${fees.get(wrong) ?? 0n}`
 }
 
-/** What the chain's fee manager got from an account, by token. */
-function feesOf(account: string, transfers: readonly Moved[]): ReadonlyMap<string, bigint> {
+/** What the chain's fee manager got, by token. */
+function feesOf(transfers: readonly Moved[]): ReadonlyMap<string, bigint> {
   const fees = new Map<string, bigint>()
-  for (const { from, to, token, amount } of transfers)
-    if (from === account && to === feeManager) fees.set(token, (fees.get(token) ?? 0n) + amount)
+  for (const { to, token, amount } of transfers)
+    if (to === feeManager) fees.set(token, (fees.get(token) ?? 0n) + amount)
   return fees
 }

@@ -203,7 +203,7 @@ export class Payouts {
     if (found.kind === 'mined' && found.isFinal) return this.#finish(payout, found)
     if (found.kind === 'absent') {
       log.warn({ payout: payout.id, txHash: transaction.txHash }, 'no block took a payout: it is signed anew')
-      return requeuePayout(app, payout, this.#pauseMs(payout), 'no block took its last transaction')
+      return requeuePayout(app, payout, this.#pauseMs(payout), 'no block took its last transaction', null)
     }
     const isSentAgain = found.kind === 'unknown' && pause === null
     if (isSentAgain) await chain.send(transaction, payout)
@@ -212,11 +212,13 @@ export class Payouts {
 
   async #finish(payout: HeldPayout, { succeeded, txHash, blockNumber, logs }: Mined): Promise<void> {
     const { app, chain, log } = this.#options
+    const fee = chain.feeIn(logs)
     if (!succeeded) {
       log.warn({ payout: payout.id }, 'the chain refused a payout')
-      return requeuePayout(app, payout, this.#pauseMs(payout), 'the chain refused its last transaction')
+      const problem = 'the chain refused its last transaction'
+      return requeuePayout(app, payout, this.#pauseMs(payout), problem, fee)
     }
-    await finishPayout(app, payout, { txHash, blockNumber, ...chain.feeIn(logs) })
+    await finishPayout(app, payout, { txHash, blockNumber, ...fee })
     this.#visit('payouts.paid')
     log.info({ payout: payout.id, kind: payout.kind, amount: `${payout.total}` }, 'a payout is final')
   }

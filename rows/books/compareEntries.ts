@@ -4,6 +4,7 @@ import { COSTS_OF_FEES, PAYEE } from '#money/accounts.ts'
 import { toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
 import { expectedEntries } from './expectedEntries.ts'
+import { revertedPayouts } from './moneySent.ts'
 
 /** An entry that differs. Amounts are in the currency's smallest unit. */
 export interface EntryDifference {
@@ -39,7 +40,8 @@ export async function compareEntries(app: AppDatabase, limit: number): Promise<r
       SELECT split_part(transaction_id, '/void', 1) AS transaction_id, account, chain_id, currency, sum(amount) AS amount
       FROM app.ledger_entries
       WHERE NOT (account IN (${COSTS_OF_FEES}, ${PAYEE})
-        AND EXISTS (SELECT FROM app.payouts o WHERE o.id = transaction_id AND o.state = 'paid'))
+        AND (EXISTS (SELECT FROM app.payouts o WHERE o.id = transaction_id AND o.state = 'paid')
+          OR transaction_id IN (SELECT transaction_id FROM (${revertedPayouts}) AS r)))
       GROUP BY 1, 2, 3, 4 HAVING sum(amount) <> 0
     )
     SELECT transaction_id, account, chain_id, currency, expected.amount AS expected, ledger.amount AS ledger

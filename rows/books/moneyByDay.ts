@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { PAYEE } from '#money/accounts.ts'
 import { toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
+import { revertedPayouts } from './moneySent.ts'
 
 /**
  * - `payment`: of a payer, for a scope;
@@ -78,6 +79,11 @@ export async function readMoneyOf(app: AppDatabase, day: string): Promise<readon
       FROM app.payouts o JOIN app.ledger_entries l ON l.transaction_id = o.id AND l.account = ${PAYEE}
         LEFT JOIN app.payments p ON p.id = o.reference
       WHERE o.state = 'paid' AND ${within('o.paid_at')}
+      UNION ALL
+      SELECT 'fee', coalesce(p.scope, 'jobs'), o.recipient, l.chain_id, l.currency, l.amount
+      FROM app.ledger_entries l JOIN (${revertedPayouts}) AS t USING (transaction_id) JOIN app.payouts o ON o.id = t.payout_id
+        LEFT JOIN app.payments p ON p.id = o.reference
+      WHERE l.account = ${PAYEE} AND ${within('l.recorded_at')}
     ) AS moved
     GROUP BY kind, service, payer, chain_id, currency ORDER BY kind, service, payer, chain_id, currency`.execute(
     app,

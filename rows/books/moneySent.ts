@@ -1,6 +1,6 @@
 /** Money that left, by the rows of what it was sent for. */
 import { type RawBuilder, sql } from 'kysely'
-import { COSTS_OF_FEES } from '#money/accounts.ts'
+import { COSTS_OF_FEES, PAYEE } from '#money/accounts.ts'
 import { toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
 import { sentWith } from '../payments/payouts.ts'
@@ -21,6 +21,8 @@ export interface Sent {
   readonly blockNumber: number | null
   /** Unix seconds; it cannot be mined from then on. */
   readonly validBeforeSeconds: number
+  /** The chain took its fee, and refused it. */
+  readonly isReverted: boolean
 }
 
 interface SentRow {
@@ -32,7 +34,14 @@ interface SentRow {
   readonly fees: readonly { readonly currency: string; readonly amount: string }[] | null
   readonly block_number: number | null
   readonly valid_before: Date | null
+  readonly is_reverted: boolean
 }
+
+/** Transactions of payouts that took a fee and paid nothing, by the ids that their fees are booked by. */
+export const revertedPayouts = sql`
+  SELECT l.transaction_id, t.* FROM app.ledger_entries l JOIN app.payout_transactions t
+    ON t.payout_id = split_part(l.transaction_id, '/reverted/', 1) AND t.attempt::text = split_part(l.transaction_id, '/reverted/', 2)
+  WHERE l.account = ${PAYEE} AND l.transaction_id LIKE '%/reverted/%'`
 
 /** Fees that a transaction of the ledger has, as SentRow has them. */
 const bookedFees = (transactionId: RawBuilder<unknown>) => sql`
@@ -52,12 +61,17 @@ export const listSent = (
     sql`
       SELECT * FROM (
         SELECT id, tx_hash, currency, recipient, amount,
-          CASE WHEN fee IS NOT NULL THEN ${bookedFees(sql`'fee:' || app.spends.id`)} END AS fees, NULL::bigint AS block_number, valid_before
+          CASE WHEN fee IS NOT NULL THEN ${bookedFees(sql`'fee:' || app.spends.id`)} END AS fees, NULL::bigint AS block_number, valid_before,
+          false AS is_reverted
         FROM app.spends WHERE state = 'settled' AND chain_id = ${chainId}
         UNION ALL
-        SELECT o.id, t.tx_hash, o.currency, o.recipient, o.amount + ${sentWith(sql`o.id`)}, ${bookedFees(sql`o.id`)}, o.block_number, t.valid_before
+        SELECT o.id, t.tx_hash, o.currency, o.recipient, o.amount + ${sentWith(sql`o.id`)}, ${bookedFees(sql`o.id`)}, o.block_number, t.valid_before, false
         FROM app.payouts o JOIN app.payout_transactions t ON t.payout_id = o.id AND t.attempt = o.attempt
         WHERE o.state = 'paid' AND o.chain_id = ${chainId}
+        UNION ALL
+        SELECT t.transaction_id, t.tx_hash, o.currency, o.recipient, o.amount, ${bookedFees(sql`t.transaction_id`)}, NULL, t.valid_before, true
+        FROM (${revertedPayouts}) AS t JOIN app.payouts o ON o.id = t.payout_id
+        WHERE o.chain_id = ${chainId}
       ) AS sent WHERE id > ${after} ORDER BY id LIMIT ${limit}`,
   )
 
@@ -67,7 +81,7 @@ export const listUnbooked = (app: AppDatabase, limit: number): Promise<readonly 
     app,
     sql`
       SELECT s.id, s.tx_hash, s.currency, s.recipient, s.amount, NULL::jsonb AS fees,
-        NULL::bigint AS block_number, s.valid_before
+        NULL::bigint AS block_number, s.valid_before, false AS is_reverted
       FROM app.spends s JOIN app.jobs j ON j.id = s.job_id::uuid AND j.ended_at IS NOT NULL
       WHERE s.state = 'settled' AND NOT EXISTS (
         SELECT FROM app.job_attempts a
@@ -85,6 +99,7 @@ async function sentBy(app: AppDatabase, statement: RawBuilder<unknown>): Promise
     amount: BigInt(row.amount),
     fees: row.fees && new Map(row.fees.map(({ currency, amount }) => [currency, BigInt(amount)])),
     blockNumber: row.block_number === null ? null : Number(row.block_number),
+    isReverted: row.is_reverted,
     validBeforeSeconds: row.valid_before ? row.valid_before.getTime() / 1_000 : Number.MAX_SAFE_INTEGER,
   }))
 }

@@ -49,6 +49,8 @@ export async function unknownAmong<One extends Outflow & Marked>(
   outflows: readonly One[],
 ): Promise<readonly One[]> {
   if (outflows.length === 0) return []
+  // First: one that is final meanwhile is named by its transaction then.
+  const sending = await memosOfSending(app, chainId)
   const asked = outflows.map(({ txHash, memo }, place) => ({
     ...{ place, tx: txHash.slice(2), memo: memo?.slice(2) ?? null },
   }))
@@ -63,8 +65,6 @@ export async function unknownAmong<One extends Outflow & Marked>(
       WHERE t.chain_id = ${chainId} AND t.tx_hash = decode(left_.tx, 'hex'))
     ORDER BY left_.place`.execute(app)
   const unnamed = rows.flatMap(({ place }) => outflows[place] ?? [])
-  if (unnamed.length === 0) return []
-  const sending = await memosOfSending(app, chainId)
   return unnamed.filter(({ memo }) => memo === null || !sending.has(memo))
 }
 

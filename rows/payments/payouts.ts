@@ -8,7 +8,7 @@ import { COSTS_OF_FEES, owedAccounts, PAYEE, payerAccount } from '#money/account
 import type { Fee } from '#money/fees.ts'
 import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
-import { addEntries } from './ledger.ts'
+import { addEntries, type Entry } from './ledger.ts'
 
 /**
  * - `queued`: no transaction of it can be mined;
@@ -147,22 +147,38 @@ export async function letPayoutGo(
     .execute()
 }
 
-/** Its transaction can be mined no more and no block has what it pays: another one may be signed. */
+/**
+ * Its transaction can be mined no more, and has not paid it: another one may be signed.
+ * @param fee what the chain took for it, if a final block has it; booked with that
+ */
 export async function requeuePayout(
   app: AppDatabase,
-  { id, hold, attempt, failures }: HeldPayout,
+  { id, hold, attempt, failures, chainId }: HeldPayout,
   afterMs: number,
   problem: string,
+  fee: Fee | null,
 ): Promise<void> {
-  await app
-    .updateTable('app.payouts')
-    .set({ state: 'queued', problem, failures: failures + 1, held_until: fromNow(afterMs) })
-    .where('id', '=', id)
-    .where('hold', '=', hold)
-    .where('attempt', '=', attempt)
-    .where('state', '=', 'sending')
-    .execute()
+  await app.transaction().execute(async (transaction) => {
+    const { numUpdatedRows } = await transaction
+      .updateTable('app.payouts')
+      .set({ state: 'queued', problem, failures: failures + 1, held_until: fromNow(afterMs) })
+      .where('id', '=', id)
+      .where('hold', '=', hold)
+      .where('attempt', '=', attempt)
+      .where('state', '=', 'sending')
+      .executeTakeFirst()
+    const booked = fee && numUpdatedRows > 0n ? feeEntries(chainId, fee) : []
+    if (booked.length > 0) await addEntries(transaction, `${id}/reverted/${attempt}`, booked)
+  })
 }
+
+const feeEntries = (chainId: number, { fee, feeCurrency: currency }: Fee): readonly Entry[] =>
+  fee > 0n
+    ? [
+        { account: PAYEE, chainId, currency, amount: -fee },
+        { account: COSTS_OF_FEES, chainId, currency, amount: fee },
+      ]
+    : []
 
 /** What a final block says of a payout. */
 export interface PaidBy extends Fee {
@@ -231,7 +247,7 @@ export async function finishPaidElsewhere(app: AppDatabase, payout: Payout, by: 
 async function finish(
   transaction: AppDatabase,
   { id, kind, chainId, currency, to }: Payout,
-  { blockNumber, fee, feeCurrency }: PaidBy,
+  { blockNumber, ...fee }: PaidBy,
 ): Promise<boolean> {
   const paid = { state: 'paid', paid_at: databaseNow, block_number: blockNumber, problem: null, failures: 0 }
   const own = await transaction
@@ -255,15 +271,7 @@ async function finish(
     .execute()
   for (const other of others)
     await addEntries(transaction, other.id, entriesOf(payoutKindOf(other.kind), BigInt(other.amount)))
-  await addEntries(transaction, id, [
-    ...entriesOf(kind, BigInt(own.amount)),
-    ...(fee > 0n
-      ? [
-          { account: PAYEE, chainId, currency: feeCurrency, amount: -fee },
-          { account: COSTS_OF_FEES, chainId, currency: feeCurrency, amount: fee },
-        ]
-      : []),
-  ])
+  await addEntries(transaction, id, [...entriesOf(kind, BigInt(own.amount)), ...feeEntries(chainId, fee)])
   return true
 }
 

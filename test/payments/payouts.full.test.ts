@@ -1,14 +1,17 @@
 // Goal: what the service owes is paid once, by exactly its amount, whatever answers are lost; books
 // move with it.
 // Method: queued payouts over Postgres and a dev chain, through nodes that lose answers.
-import { http } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
-import { Transaction } from 'viem/tempo'
+import { createClient, http } from 'viem'
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { tempo } from 'viem/chains'
+import { Actions, Transaction } from 'viem/tempo'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DevRpc } from '#local/devchain/devRpc.ts'
 import { type Ask, askOf } from '#money/node.ts'
 import { PayoutChain } from '#payments/payouts/PayoutChain.ts'
 import { Payouts } from '#payments/payouts/Payouts.ts'
+import { compareEntries } from '#rows/books/compareEntries.ts'
+import { daysWithMoney, readMoneyOf } from '#rows/books/moneyByDay.ts'
 import { queuePayout, withdrawPayout } from '#rows/payments/debts.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
 import { pause, resume } from '#rows/payments/pauses.ts'
@@ -18,7 +21,7 @@ import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { startTestDevChain } from '../support/devchain.ts'
-import { accountOf, balanceOf, keyOf, PATH_USD } from './support/shop.ts'
+import { ALPHA_USD, accountOf, balanceOf, keyOf, PATH_USD } from './support/shop.ts'
 
 const chainId = 1337
 /** More than a transfer costs. */
@@ -44,12 +47,13 @@ const node = (): Ask => askOf(http(chain.rpcUrl))
 interface Opened {
   readonly nodes?: readonly Ask[]
   readonly budget?: bigint
+  readonly from?: PrivateKeyAccount
 }
-const open = ({ nodes = [node()], budget = 1_000_000n }: Opened = {}): Payouts =>
+const open = ({ nodes = [node()], budget = 1_000_000n, from = account }: Opened = {}): Payouts =>
   new Payouts({
     app,
     chain: new PayoutChain({
-      ...{ chainId, account, nodes, feeTokens: [PATH_USD] },
+      ...{ chainId, account: from, nodes, feeTokens: [PATH_USD] },
       clock: systemRuntime().clock,
     }),
     budgetOf: (currency) => (currency === PATH_USD ? budget : null),
@@ -116,6 +120,58 @@ describe('a debt', () => {
     for (const reference of references) await untilPaid(open(), reference)
     expect(await received()).toBe(AMOUNT * 24n)
   })
+})
+
+test('a transaction that the chain refuses is paid for once in the books, and the debt by the next', async () => {
+  const poor = accountOf(4)
+  const balanceOfPoor = () => balanceOf(chain.rpcUrl, PATH_USD, poor.address)
+  const client = createClient({
+    account: poor,
+    chain: { ...tempo, id: chainId },
+    transport: http(chain.rpcUrl),
+  })
+  const amount = (await balanceOfPoor()) - 50_000n
+  await Actions.token.transferSync(client, {
+    token: PATH_USD,
+    to: account.address,
+    amount,
+    feeToken: ALPHA_USD,
+  })
+  /** It tells balances of before. */
+  const late: Ask = async (method, params) =>
+    method === 'eth_call' ? `0x${(10n ** 12n).toString(16).padStart(64, '0')}` : node()(method, params)
+  await queue('refused', 90_000n)
+  const from = privateKeyToAccount(keyOf(poor))
+  await expect
+    .poll(async () => {
+      await turn(open({ nodes: [late], from }))
+      return problemOf('refused')
+    })
+    .toBe('the chain refused its last transaction')
+  const lost = 50_000n - (await balanceOfPoor())
+  const { id = '' } = (await findPayout(app, 'refund', 'refused')) ?? {}
+  const booked = () =>
+    app
+      .selectFrom('app.ledger_entries')
+      .select(['account', 'amount'])
+      .where('transaction_id', 'like', `${id}/%`)
+      .orderBy('account')
+      .execute()
+  const once = [
+    { account: 'costs:fees', amount: `${lost}` },
+    { account: 'payee', amount: `${-lost}` },
+  ]
+  expect([lost > 0n, await booked()]).toEqual([true, once])
+  await untilPaid(open(), 'refused')
+  expect([await received(), await booked()]).toEqual([90_000n, once])
+  // Those of debts that nothing is owed for here are no fees.
+  const fees = (await compareEntries(app, 1_000)).filter(
+    ({ account: of }) => of === 'payee' || of === 'costs:fees',
+  )
+  expect(fees).toEqual([])
+  const day = (await daysWithMoney(app))?.last ?? ''
+  const lines = (await readMoneyOf(app, day)).filter(({ kind, payer }) => kind === 'fee' && payer === to)
+  expect(lines).toMatchObject([{ count: 2 }])
 })
 
 describe('an answer that is lost', () => {
