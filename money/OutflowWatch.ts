@@ -2,9 +2,9 @@
  * Notices that the database has forgotten payments, however it was restored: the chain has what left an
  * account, and no row does. No money leaves a chain before it was asked.
  */
-import { type Ask, numberIn } from './node.ts'
+import type { Ask } from './node.ts'
 import { type Marked, readOutflows, type Transferred } from './outflows.ts'
-import { finalBlockOf } from './settled.ts'
+import { type BlockTime, finalBlockOf, isPast, newestBlockOf } from './settled.ts'
 
 export type MarkedOutflow = Transferred & Marked
 
@@ -32,8 +32,21 @@ export interface OutflowWatchOptions {
   readonly ledger: OutflowLedger
 }
 
+/** Nothing is signed to be mined later than so long after. */
+const VALID_SECONDS = 660
+
+/** What was signed before the database was lost, and may be mined yet. */
+interface UnderWay {
+  /** Up to here all was looked at. */
+  readonly block: number
+  /** Unix seconds; it cannot be mined from then on. */
+  readonly untilSeconds: number
+}
+
 export class OutflowWatch {
   readonly #options: OutflowWatchOptions
+  /** Null once all of it would be final. */
+  #underWay: UnderWay | null = null
   /** The mark that this process has seen last: an older one is of a database that was restored beneath it. */
   #seen: number | null = null
 
@@ -51,30 +64,46 @@ export class OutflowWatch {
   }
 
   /**
-   * One look. What leaves while this process lives is under its eyes: the chain is asked of the rest, and
-   * while money stands of what was under way when the database was lost.
+   * One look. What leaves while this process lives is under its eyes: the chain is asked of the rest, and,
+   * behind the first look and while money stands, of what was under way when the database was lost.
    */
   async look(): Promise<void> {
     const { ask, ledger } = this.#options
-    const { number: final } = await finalBlockOf(ask)
+    const final = await finalBlockOf(ask)
     const mark = await ledger.readMark()
     const isNew = this.#seen === null || (mark !== null && mark < this.#seen)
     const stands = await ledger.stands()
-    if (mark !== null && (isNew || stands)) await this.#judge(mark, stands)
-    if (mark === null || final > mark) await ledger.keepMark(final)
-    this.#seen = Math.max(mark ?? 0, final)
+    const underWay = this.#underWay
+    if (mark !== null && (isNew || stands)) {
+      const { number: block, seconds } = await this.#judge(mark, stands)
+      const untilSeconds = isNew ? seconds + VALID_SECONDS : (underWay?.untilSeconds ?? 0)
+      this.#underWay = { block, untilSeconds }
+    } else if (underWay) {
+      const { number: block } = await this.#judge(underWay.block, stands, true)
+      this.#underWay = isPast(final, underWay.untilSeconds) ? null : { ...underWay, block }
+    }
+    if (mark === null || final.number > mark) await ledger.keepMark(final.number)
+    this.#seen = Math.max(mark ?? 0, final.number)
   }
 
-  /** @param mark a block whose outflows are known */
-  async #judge(mark: number, stands: boolean): Promise<void> {
-    const { chainId, account, tokens, ask, ledger } = this.#options
-    const newest = numberIn(await ask('eth_blockNumber', []))
-    const left = await readOutflows(ask, { account, tokens: tokens(), from: mark + 1, to: newest })
-    const unknown = await ledger.unknownAmong(left)
-    const [first, ...others] = unknown
+  /**
+   * @param known a block whose outflows are known
+   * @param isMarked of those alone that say what they are for: others are the operator's
+   * @returns the last block that was looked at
+   */
+  async #judge(known: number, stands: boolean, isMarked = false): Promise<BlockTime> {
+    const { account, tokens, ask, ledger } = this.#options
+    const newest = await newestBlockOf(ask)
+    const left = await readOutflows(ask, { account, tokens: tokens(), from: known + 1, to: newest.number })
+    const unknown = await ledger.unknownAmong(isMarked ? left.filter(({ memo }) => memo !== null) : left)
+    if (unknown.length > 0) await ledger.keepForgotten(unknown)
+    if (!stands) await this.#stopFor(unknown)
+    return newest
+  }
+
+  async #stopFor([first, ...others]: readonly MarkedOutflow[]): Promise<void> {
+    const { chainId, account, ledger } = this.#options
     if (!first) return
-    await ledger.keepForgotten(unknown)
-    if (stands) return
     const more = others.length === 0 ? '' : ` and ${others.length} more`
     await ledger.stop(
       `transaction ${first.txHash}${more} took money out of ${account} on chain ${chainId}, and no row names it: the database was restored, or you moved it yourself while nothing ran. \`millrace books check\`, then \`millrace wallet resume\``,

@@ -97,14 +97,20 @@ async function lookAt(ask: Ask, { txHash, validBeforeSeconds }: Sought): Promise
   }
 }
 
-export interface FinalBlock {
+export interface BlockTime {
   readonly number: number
   readonly seconds: number
 }
 
+export type FinalBlock = BlockTime
+
 /** The newest that a node holds to be final. Whatever it holds is seen by a look that comes after. */
-export async function finalBlockOf(ask: Ask): Promise<FinalBlock> {
-  const block = await ask('eth_getBlockByNumber', ['finalized', false])
+export const finalBlockOf = (ask: Ask): Promise<FinalBlock> => blockOf(ask, 'finalized')
+
+export const newestBlockOf = (ask: Ask): Promise<BlockTime> => blockOf(ask, 'latest')
+
+async function blockOf(ask: Ask, tag: 'finalized' | 'latest'): Promise<BlockTime> {
+  const block = await ask('eth_getBlockByNumber', [tag, false])
   if (!isRecord(block)) throw new TypeError('the node told no block')
   return { number: numberIn(block['number']), seconds: numberIn(block['timestamp']) }
 }

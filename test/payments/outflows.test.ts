@@ -1,8 +1,10 @@
 // Goal: a database that has forgotten payments is noticed before the next one, however it was restored,
 // and pays no debt that the chain has paid; what rows explain stops nothing.
 // Method: transfers out of an account of a dev chain, with and without rows, and marks that go back.
-import { http } from 'viem'
+import { createClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { tempo } from 'viem/chains'
+import { Actions } from 'viem/tempo'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DevRpc } from '#local/devchain/devRpc.ts'
 import { type Ask, askOf } from '#money/node.ts'
@@ -222,6 +224,29 @@ describe('what the chain has paid and the database has forgotten', () => {
     expect(await found('late')).toEqual({ state: 'paid', txHash })
     expect(await received()).toBe(before)
   })
+})
+
+test('what was under way at a start stops them once a block has it, and what is no such thing does not', async () => {
+  await open().look()
+  const watch = open()
+  await watch.look()
+  const client = createClient({ account, chain: { ...tempo, id: chainId }, transport: http(chain.rpcUrl) })
+  await Actions.token.transfer(client, { token: PATH_USD, to, amount: 5n, feeToken: PATH_USD })
+  await finalize()
+  await watch.look()
+  expect(await stopped()).toEqual([false, false])
+  const { txHash } = await pay({ reference: 'under way at the start' })
+  await watch.look()
+  expect(await findPause(app, 'payouts')).toMatchObject({ reason: expect.stringContaining(txHash) })
+  await resumeWallet(app)
+  await watch.look()
+  expect(await stopped()).toEqual([false, false])
+  // Whatever was signed before could be mined no more.
+  await rpc.call('anvil_mine', '0x10', '0x80')
+  await watch.look()
+  await pay({ reference: 'signed while it ran' })
+  await watch.look()
+  expect(await stopped()).toEqual([false, false])
 })
 
 test('a chain that does not answer is no chain that nothing left', async () => {
