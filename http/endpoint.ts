@@ -11,7 +11,13 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { JsonAnswer, Produces, RawAnswer } from './answer/answer.ts'
 import type { CacheClass } from './answer/cache.ts'
 import { ApiError, type ErrorCode, type Problem } from './errors.ts'
-import { type AccessRequest, type AccessRule, type Caller, dataRead } from './request/access.ts'
+import {
+  type AccessRequest,
+  type AccessRule,
+  type AskedFor,
+  type Caller,
+  dataRead,
+} from './request/access.ts'
 import { chainParameter } from './request/chain.ts'
 import { DEADLINE_MS_DEFAULT } from './request/deadline.ts'
 import { minBlockParameter, type Standing } from './request/freshness.ts'
@@ -49,17 +55,10 @@ export interface Call<
   readonly standing: Standing
 }
 
-/** What a 402 of an endpoint's own asks for, in the offers of a scope: a price, or who the payer is. */
-export interface AskedFor {
-  readonly scope: string
-  /** `proof`: a charge of zero. */
-  readonly what: 'price' | 'proof'
-}
-
 /** What the price of a request depends on, and whether it can be answered. */
 export type PricedRequest = Pick<
   EndpointRequest,
-  'chainId' | 'query' | 'body' | 'caller' | 'headers' | 'signal'
+  'chainId' | 'path' | 'query' | 'body' | 'caller' | 'headers' | 'signal'
 >
 
 /** What all kinds of endpoint say about themselves. */
@@ -230,6 +229,11 @@ export function command<
     readonly errorFields?: Readonly<Record<string, unknown>>
     /** What a request with this body counts as in quotas. Default: one. */
     readonly units?: (body: Read) => number
+    /** Changes nothing. @throws what `run` would throw as things stand, before it is paid for */
+    readonly assertAnswerable?: (
+      call: { readonly path: p.PathValues<Path>; readonly body: Read; readonly caller: Caller },
+      services: Services,
+    ) => Promise<void>
     readonly response: Response
     readonly run: (
       call: Call<Path, Filters, Include, Chain> & { readonly body: Read },
@@ -252,11 +256,16 @@ export function command<
     bodyBytesMax = BODY_BYTES_MAX_DEFAULT,
     readBody,
     units,
+    assertAnswerable,
   } = definition
   return {
     ...describe(method, { ...definition, chain: definition.chain ?? 'none' }),
     ...(units && {
       units: ({ body: value }: Pick<EndpointRequest, 'body'>) => units(value as Read),
+    }),
+    ...(assertAnswerable && {
+      assertAnswerable: ({ path, body: value, caller }: PricedRequest, services: Services) =>
+        assertAnswerable({ path: path as p.PathValues<Path>, body: value as Read, caller }, services),
     }),
     body: body
       ? { schema: body, bytesMax: bodyBytesMax, ...(told && { told }), ...(readBody && { read: readBody }) }

@@ -1,11 +1,11 @@
 /** One endpoint value as a Fastify route: the steps of a request in the order they are taken. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { messageOf } from '#errors.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { JsonAnswer, RawAnswer, WrittenAnswer } from './answer/answer.ts'
 import { entityTag } from './answer/cache.ts'
 import { sendChallenge } from './answer/challenge.ts'
+import { paidAnswer } from './answer/paidAnswer.ts'
 import { serializerSchema } from './answer/serialize.ts'
 import type { Endpoint, EndpointRequest } from './endpoint.ts'
 import { ApiError } from './errors.ts'
@@ -13,10 +13,10 @@ import {
   type Access,
   type AccessRequest,
   type AccessRule,
+  buyingAs,
   type Caller,
   isStranger,
   partyOf,
-  type RequestPayment,
 } from './request/access.ts'
 import { selectChain } from './request/chain.ts'
 import type { Deadline, Deadlines } from './request/deadline.ts'
@@ -173,70 +173,20 @@ async function answerOf<Services>(
 
   const units = endpoint.units({ chainId, query, body: request.body }, context.services)
   const { body, headers } = request
-  const sale = saleOf(endpoint, { chainId, query, body, headers, caller, signal }, context)
+  const sale = saleOf(endpoint, { chainId, path, query, body, headers, caller, signal }, context)
   const admission = await context.access.admit(caller, { ...asking, body }, endpoint.access, units, sale)
   identified.isAdmitted = true
   if (admission.kind === 'challenged') return sendChallenge(admission, reply)
-  const asked = { asking, caller, path, query, chainId }
+  const asked = { asking, caller: buyingAs(caller, admission), path, query, chainId }
   const read = () => readAnswer(endpoint, asked, request, reply, context, signal, underWay)
-  if (admission.kind === 'paid') return paidAnswer(admission.payment, read, request, reply, context, signal)
+  if (admission.kind === 'paid') {
+    const { payment } = admission
+    const paying = { payment, read, settlesFirst: endpoint.access.buyers !== undefined }
+    return paidAnswer(paying, request, reply, context, signal)
+  }
   reply.headers(admission.headers)
   return read()
 }
-
-/** The answer is made first: what fails costs nothing, unless it takes longer than its payment is valid. */
-async function paidAnswer<Answer extends JsonAnswer | WrittenAnswer | RawAnswer>(
-  payment: RequestPayment,
-  read: () => Promise<Answer>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { log, clock }: Pick<RouteContext<never>, 'log' | 'clock'>,
-  signal: AbortSignal,
-): Promise<Answer | 'challenged'> {
-  const ended = (end: () => Promise<void>) =>
-    void end().catch((error: unknown) =>
-      log.error(
-        { requestId: request.id, problem: messageOf(error) },
-        'the end of a paid answer was not kept',
-      ),
-    )
-  // A client that left while its payment was claimed closes no more.
-  if (reply.raw.closed) {
-    ended(payment.release)
-    signal.throwIfAborted()
-  }
-  reply.raw.once('close', () => ended(hasLeft(request, reply) ? payment.answered : payment.release))
-  request.isPaid = true
-  const reading = read()
-  await madeOr(reading, payment.validUntilMs - SETTLING_MS, clock)
-  const taken = await payment.settle()
-  if (taken.kind === 'challenged') return sendChallenge(taken, reply)
-  reply.headers(taken.headers)
-  return reading
-}
-
-/** A payment that is sent later than so long before its end may come too late for a block. */
-const SETTLING_MS = 5_000
-/** Longer than any read takes; timers have a bound of their own. */
-const READ_MS_MAX = 10 * 60_000
-
-/** Until the answer is there, or a moment has come. @throws what the read does by then */
-async function madeOr(reading: Promise<unknown>, atMs: number, clock: Clock): Promise<void> {
-  const made = new AbortController()
-  const leftMs = Math.min(Math.max(atMs - clock.now(), 0), READ_MS_MAX)
-  const late = clock.sleep(leftMs, made.signal).catch(() => {})
-  try {
-    await Promise.race([reading, late])
-  } finally {
-    made.abort()
-  }
-  // Nobody waits for it where its payment fails.
-  reading.catch(() => {})
-}
-
-/** A stream that its client leaves is not opened again: it would be paid for once and last for a day. */
-const hasLeft = ({ stream }: FastifyRequest, { raw }: FastifyReply): boolean =>
-  stream ? stream.isWhole : raw.writableFinished && raw.statusCode < 300
 
 /** A valid and admitted request, as it was read. */
 interface Asked {

@@ -53,6 +53,8 @@ export interface PaymentsOptions {
   readonly prices: Readonly<Record<string, string>>
   /** Scopes whose requests each have a price of their own. */
   readonly priced?: ReadonlySet<string>
+  /** Scopes that are sold one by one: channels are for what is cheap and asked for often. */
+  readonly single?: ReadonlySet<string>
   /** Counts what is not accepted. */
   readonly refused: RefusedPayments
   readonly clock: Clock
@@ -131,7 +133,8 @@ export class Payments {
   offersOf(scope: string) {
     const isPriced = this.#options.priced?.has(scope) === true
     const dollars = isPriced ? '1' : this.sells(scope) ? this.#priceOf(scope) : undefined
-    const description = isPriced ? `the price of ${scope}` : `a unit of ${scope} beyond the quota`
+    const when = this.#options.single?.has(scope) ? '' : ' beyond the quota'
+    const description = isPriced ? `the price of ${scope}` : `a unit of ${scope}${when}`
     return dollars === undefined
       ? []
       : this.#methodsFor(scope)
@@ -199,11 +202,8 @@ export class Payments {
         method.challenge(price, wanted.url, refused?.method === method ? refused.credential : undefined),
       ),
     )
-    const challenged = challengeOf(
-      challenges.filter((challenge) => challenge !== null),
-      problem,
-    )
-    return challenged ?? nothingOffered()
+    const offered = challenges.filter((challenge) => challenge !== null)
+    return challengeOf(offered, problem) ?? nothingOffered()
   }
 
   /** What a request of the caller asks of a method alone; undefined where it asks for an answer. */
@@ -298,8 +298,9 @@ export class Payments {
   }
 
   #methodsFor(scope: string): readonly PaymentMethod[] {
-    const { methods, priced } = this.#options
-    return priced?.has(scope) ? methods.filter(({ sellsUnitsAlone }) => !sellsUnitsAlone) : methods
+    const { methods, priced, single } = this.#options
+    const isSingle = priced?.has(scope) || single?.has(scope)
+    return isSingle ? methods.filter(({ sellsUnitsAlone }) => !sellsUnitsAlone) : methods
   }
 
   #priceOf(scope: string): string | undefined {
@@ -327,7 +328,7 @@ export class Payments {
     const { app } = this.#options
     const { payment } = paying
     this.#holds.keep(payment)
-    const ending = (end: () => Promise<void>) => async () => {
+    const ending = (end: () => Promise<unknown>) => async () => {
       this.#holds.drop(payment)
       await end()
       await letGo(app, payment)

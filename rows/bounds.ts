@@ -2,6 +2,7 @@
  * How many of a thing there may be: counted under a lock on what holds them, so that requests at
  * once do not pass it, and nothing is made below what is being deleted.
  */
+import { sql } from 'kysely'
 import { failure, MillraceError } from '#errors.ts'
 import type { AppDatabase } from './database.ts'
 
@@ -14,10 +15,12 @@ export const BOUNDS = {
   /** As many as members: an invitation may become one. */
   invitationsOfOrganization: 100,
   webhooksOfOrganization: 100,
+  webhooksOfPayer: 100,
 } as const
 
 interface Holder {
-  readonly table: 'app.organizations' | 'app.projects' | 'app.users'
+  /** Payers have no row: they are locked by their address. */
+  readonly table: 'app.organizations' | 'app.projects' | 'app.users' | 'payers'
   readonly id: string
 }
 
@@ -56,6 +59,10 @@ export async function assertBelow(
 
 /** False for one that was deleted: the lock waits for a deletion that is under way. */
 async function lock(transaction: AppDatabase, { table, id }: Holder): Promise<boolean> {
+  if (table === 'payers') {
+    await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`payer ${id}`}, 0))`.execute(transaction)
+    return true
+  }
   const held =
     table === 'app.users'
       ? transaction.selectFrom(table).select('id').where('id', '=', id)
@@ -74,7 +81,12 @@ export class HolderGoneError extends MillraceError {
   }
 }
 
-const nouns = { 'app.organizations': 'organization', 'app.projects': 'project', 'app.users': 'user' } as const
+const nouns = {
+  'app.organizations': 'organization',
+  'app.projects': 'project',
+  'app.users': 'user',
+  payers: 'payer',
+} as const
 
 /** There are as many as there may be. */
 export class BoundReachedError extends failure('BoundReachedError', 'limit_exceeded', 'stop') {

@@ -32,6 +32,7 @@ import {
   sealTarget,
   type Target,
 } from '#rows/webhooks/subscriptions.ts'
+import { addTerm, buyerOf, spendPayment } from '#rows/webhooks/terms.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { exchangeProjection } from '#store/follow/exchange/bookFollower.ts'
 import { CoverageIncompleteError } from '#store/follow/readFollowed.ts'
@@ -48,6 +49,7 @@ import { assertFilters } from './filters/eventFilter.ts'
 import { FiltersError } from './filters/operators.ts'
 import type { WatchedChain } from './matching/watchedChain.ts'
 import { newSecret } from './signature.ts'
+import { type Missed, missedOf, turnTo } from './turn.ts'
 
 export interface WebhooksOptions {
   readonly app: AppDatabase
@@ -61,7 +63,10 @@ export interface WebhooksOptions {
 }
 
 export interface Asked {
+  /** Id of an organization, or address of an account that pays. */
   readonly owner: string
+  /** What it is bought with, for thirty days; null for an organization's. */
+  readonly payment: string | null
   readonly chainId: number
   readonly eventType: string
   readonly target: Target
@@ -78,12 +83,6 @@ export interface AskedChange {
   readonly status?: Status
 }
 
-/** Blocks whose events were not looked for while a subscription was disabled. */
-export interface Missed {
-  readonly from: number
-  readonly to: number
-}
-
 export interface Tried extends Reply {
   readonly eventId: string
 }
@@ -95,24 +94,29 @@ export class Webhooks {
     this.#options = options
   }
 
-  /**
-   * @throws FiltersError, DestinationError, EgressRefusedError, BoundReachedError,
-   * CoverageIncompleteError
-   */
-  async create(asked: Asked): Promise<{ readonly subscription: Subscription; readonly secret: string }> {
-    const { app, sealer, clock, egress } = this.#options
-    const { owner, chainId, eventType, context, finality, ordering } = asked
+  /** Changes nothing. @throws FiltersError, DestinationError, EgressRefusedError, CoverageIncompleteError */
+  async check({ eventType, chainId, ...asked }: Asked) {
     const filters = readFilters(eventType, asked.filters)
     this.#assertFollowable(chainId, eventType)
     const target = readTarget(asked.target)
-    await egress.check(target.url, 'webhook')
+    await this.#options.egress.check(target.url, 'webhook')
+    return { filters, target }
+  }
+
+  /** @throws like check; BoundReachedError, PaymentSpentError */
+  async create(asked: Asked): Promise<{ readonly subscription: Subscription; readonly secret: string }> {
+    const { app, sealer, clock } = this.#options
+    const { owner, payment, chainId, eventType, context, finality, ordering } = asked
+    const { filters, target } = await this.check(asked)
     const secret = newSecret()
+    const isBought = payment !== null
     const subscription = await withinBound(
       app,
-      { table: 'app.organizations', id: owner },
-      'webhooksOfOrganization',
+      { table: isBought ? 'payers' : 'app.organizations', id: owner },
+      isBought ? 'webhooksOfPayer' : 'webhooksOfOrganization',
       (transaction) => countSubscriptions(transaction, owner),
       async (transaction) => {
+        if (isBought) await spendPayment(transaction, payment)
         const { number } = await this.#lock(transaction, chainId, eventType)
         const made = await insertSubscription(transaction, sealer, {
           ...{
@@ -129,10 +133,30 @@ export class Webhooks {
           activeFrom: number + 1,
         })
         await subscriptionsChanged(transaction, { chainId, stream: streamOf(eventType) })
-        return made
+        return isBought ? addTerm(transaction, made, number + 1) : made
       },
     )
     return { subscription, secret }
+  }
+
+  /**
+   * Thirty days more of one that was bought, whoever pays; null when there is none.
+   * @throws PaymentSpentError
+   */
+  async renew(id: string, payment: string): Promise<Subscription | null> {
+    const { app } = this.#options
+    return app.transaction().execute(async (transaction) => {
+      const owner = await buyerOf(transaction, id)
+      const found = owner === null ? null : await findSubscription(transaction, id, owner)
+      if (!found || owner === null) return null
+      const { number } = await this.#lock(transaction, found.chainId, found.eventType)
+      const held = await findSubscription(transaction, id, owner, true)
+      if (!held) return null
+      await spendPayment(transaction, payment)
+      const { chainId, eventType } = held
+      await subscriptionsChanged(transaction, { chainId, stream: streamOf(eventType) })
+      return addTerm(transaction, held, number + 1)
+    })
   }
 
   /** Null when there is none. @throws like create */
@@ -295,42 +319,6 @@ function readFilters(eventType: string, given: unknown): Readonly<Record<string,
   const filters = assertFilters(given ?? {})
   type?.validate(filters)
   return filters
-}
-
-/** What a change of status does; `next` is the first block that is not looked through yet. */
-function turnTo(
-  { status }: Subscription,
-  to: Status,
-  next: number,
-): { readonly change: Change; readonly begins: boolean } {
-  if (to === 'disabled')
-    return {
-      change: status === 'disabled' ? {} : { status: to, disabledFrom: next, disabledReason: 'requested' },
-      begins: false,
-    }
-  const begins = status === 'disabled'
-  return {
-    change: {
-      status: to,
-      disabledFrom: null,
-      disabledReason: null,
-      ...(begins && { activeFrom: next }),
-      ...(to === 'active' && { resets: true }),
-    },
-    begins,
-  }
-}
-
-/** Blocks of which nothing was sent, up to the last that was looked through. */
-function missedOf(
-  { disabledFrom }: Subscription,
-  queuedFrom: number | null,
-  begins: boolean,
-  last: number,
-): Missed | null {
-  if (!begins) return null
-  const from = Math.min(disabledFrom ?? last + 1, queuedFrom ?? last + 1)
-  return from <= last ? { from, to: last } : null
 }
 
 /** The secret was exchanged less than a day ago, and the one before still signs. */

@@ -10,10 +10,13 @@ import type {
   AccessRequest,
   AccessRule,
   Admission,
+  Admitted,
   Answered,
+  AskedFor,
   Caller,
   Sale,
 } from '#http/request/access.ts'
+import type { PayerProofs } from '#payments/PayerProofs.ts'
 import type { ApiKey } from '#rows/access/keys.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { type CountedCaller, KeyCaller, operator, person, stranger } from './callers.ts'
@@ -48,6 +51,8 @@ export interface ServiceAccessOptions {
   readonly defaults: { readonly orgId: string; readonly projectId: string; readonly userId: string }
   /** What is sold beyond the quotas; null for nothing. */
   readonly payments?: PaidRequests | null
+  /** Tells which account asks; null where nothing is sold. */
+  readonly proofs?: Pick<PayerProofs, 'prove'> | null
   /** Is told of every answer. */
   readonly answered?: Access['answered']
   readonly clock: Clock
@@ -60,6 +65,14 @@ export interface ServiceAccessOptions {
 const UNKNOWN_KEYS_MAX = 20
 /** Two years, as browsers' lists of such hosts ask. */
 const HSTS_SECONDS = 63_072_000
+
+/** A request that is paid for, or whose account proves itself, whatever its quota. */
+interface BuyerRequest {
+  readonly asked: AskedFor
+  readonly counted: readonly Quota[]
+  readonly units: number
+  readonly sale: Sale | undefined
+}
 
 /** A credential that a request has. */
 type Presented = Exclude<Credential, { kind: 'none' }>
@@ -120,12 +133,14 @@ export class ServiceAccess implements Access {
     const { remoteAddress } = request
     const counted = this.#quotasOf(caller, remoteAddress, rule)
     if (counted.length === 0) return admittedUncounted
+    const asked = this.#askedOf(caller, rule)
+    if (asked) return this.#admitBuyer(caller, request, rule, { asked, counted, units, sale })
     const sold = this.#soldAs(caller, request, rule, units, sale)
     const begin = sold?.presented()
     if (begin) return begin()
     const taken = quotas.take(counted, units)
     const facts = { caller, rule, units, sizes: settings.quotas, isSold: sold !== null }
-    const admission = (of: Taken) =>
+    const admission = (of: Taken): Admission | Promise<Admission> =>
       sold?.isOpen && !of.granted ? sold.challenge() : admissionOf({ ...facts, taken: of })
     if (!(taken instanceof Promise)) return admission(taken)
     const uncounted = () => admittedUncounted
@@ -135,11 +150,36 @@ export class ServiceAccess implements Access {
   readonly manage: NonNullable<Access['manage']> = ({ remoteAddress, ...request }) =>
     this.#options.payments?.managed(request, stranger(remoteAddress, false).id)
 
+  /** What a caller without a credential is asked for; undefined where it is not sold. */
+  #askedOf({ kind }: Caller, { buyers }: AccessRule): AskedFor | undefined {
+    return kind === 'anonymous' && buyers && this.#sellerOf({ ...buyers, payable: true }) ? buyers : undefined
+  }
+
+  /** Counted as all are, then asked to pay or to prove who it is. */
+  async #admitBuyer(
+    caller: CountedCaller,
+    request: AccessRequest,
+    rule: AccessRule,
+    { asked: { scope, what }, counted, units, sale }: BuyerRequest,
+  ): Promise<Admission> {
+    const { settings, quotas, proofs } = this.#options
+    const taken = await Promise.resolve(quotas.take(counted, units)).catch(unavailable)
+    const admission = admissionOf({ taken, caller, rule, units, sizes: settings.quotas, isSold: false })
+    if (what === 'price') {
+      const sold = this.#soldAs(caller, request, { payable: true, scope }, units, sale)
+      if (sold) return sold.presented()?.() ?? sold.challenge()
+    }
+    const { headers, method, url, body } = request
+    const proved = await proofs?.prove(headers, { method, url, body }, caller.id)
+    if (!proved) throw new ApiError('api_key_missing')
+    return proved.kind === 'challenged' ? proved : { ...admission, payer: proved.payer }
+  }
+
   /** How the request is paid for; null where it is not sold. */
   #soldAs(
     { id }: Caller,
     { headers, method, url, body, remoteAddress }: AccessRequest,
-    { payable, scope }: AccessRule,
+    { payable, scope }: Pick<AccessRule, 'payable' | 'scope'>,
     units: number,
     sale: Sale | undefined,
   ) {
@@ -256,7 +296,7 @@ export class ServiceAccess implements Access {
   /** Open to all are the metrics too, though their readers are no operators. */
   #allowed(caller: CountedCaller, rule: AccessRule): CountedCaller {
     const isOpenToAll = this.#options.settings.mode === 'open' && rule.who === 'operator'
-    return isOpenToAll ? caller : assertAllowed(caller, rule)
+    return isOpenToAll || this.#askedOf(caller, rule) ? caller : assertAllowed(caller, rule)
   }
 
   #find({ kind, token }: Presented, digest: string): Promise<CountedCaller | null> {
@@ -317,7 +357,7 @@ function assertAllowed(caller: CountedCaller, rule: AccessRule): CountedCaller {
 const personNeeded = 'A key cannot do this: it needs a person who signed in.'
 
 /** @throws ApiError over quota */
-function admissionOf(refused: Refused): Admission {
+function admissionOf(refused: Refused): Admitted {
   const { taken, rule } = refused
   const headers = {
     'RateLimit-Limit': `${taken.limit}`,

@@ -48,7 +48,7 @@ const decidedScopes = ['webhooks:read', 'webhooks:write'] as const
 const price = s.optional(dollars)
 
 const fileSchema = s.object({
-  prices: s.optional(s.object({ 'data:read': price, 'indexer:query': price })),
+  prices: s.optional(s.object({ 'data:read': price, 'indexer:query': price, 'webhooks:write': price })),
   payments: s.optional(paymentsFile),
   quotas: s.optional(s.object({ key: quota, organization: quota, address: quota, person: quota })),
   signUp: s.optional(s.oneOf(['invited', 'open'])),
@@ -59,8 +59,11 @@ const readFile = settingFile(fileSchema)
 
 const quotaDefaults: QuotaSizes = { key: 100, organization: 1_000, address: 20, person: 60 }
 
-/** No dearer than a thousandth of a dollar: what others ask for such a read. */
-const pricesDefault = { 'data:read': '0.0005', 'indexer:query': '0.001' }
+/**
+ * Reads are no dearer than a thousandth of a dollar, which is what others ask. A subscription to events
+ * runs for 30 days.
+ */
+const pricesDefault = { 'data:read': '0.0005', 'indexer:query': '0.001', 'webhooks:write': '0.1' }
 
 type FileSettings = Pick<AccessSettings, 'quotas' | 'signUp' | 'issuableScopes' | 'prices' | 'payments'>
 

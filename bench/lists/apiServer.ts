@@ -130,6 +130,7 @@ async function guard(
     ...{ settings, engines: { postgres }, secrets, clock, chains: new Map() },
     ...{ quotas, showsKey: false },
     payments: sellsOn && openPayments(postgres, quotas, clock, sellsOn),
+    proofs: null,
   })
   void run(signal)
   return access

@@ -14,7 +14,11 @@ export interface PaymentOffer {
 /** Offers of a scope; none where it is not sold. */
 export type OffersOf = (scope: string) => readonly PaymentOffer[]
 
-export function offersAt({ asks, access }: Endpoint<never>, offersOf: OffersOf): readonly PaymentOffer[] {
+export function offersAt(
+  { asks: own, access }: Endpoint<never>,
+  offersOf: OffersOf,
+): readonly PaymentOffer[] {
+  const asks = own ?? access.buyers
   if (asks?.what === 'proof')
     return offersOf(asks.scope)
       .filter(({ method, intent }) => method === 'tempo' && intent === 'charge')

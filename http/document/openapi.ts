@@ -185,7 +185,7 @@ function failures(endpoint: Endpoint<never>): Json {
   ])
   return {
     ...Object.fromEntries(responses),
-    ...((endpoint.access.payable || endpoint.asks) && { 402: paymentChallenge }),
+    ...((endpoint.access.payable || endpoint.asks || endpoint.access.buyers) && { 402: paymentChallenge }),
   }
 }
 

@@ -14,7 +14,13 @@ import type { ApiError } from '../errors.ts'
 /** To whom a resource belongs: a project, or the account that paid for it. */
 export type Owner =
   | { readonly kind: 'project'; readonly orgId: string; readonly projectId: string }
-  | { readonly kind: 'payer'; readonly address: `0x${string}` }
+  | {
+      readonly kind: 'payer'
+      /** Lowercase. */
+      readonly address: string
+      /** Id of the payment of this request; null for a payer that has proved itself. */
+      readonly payment: string | null
+    }
 
 export type Role = 'member' | 'admin' | 'owner'
 
@@ -46,6 +52,13 @@ export interface Caller {
   readonly isOperator: boolean
 }
 
+/** What a 402 of an operation's own asks for, in the offers of a scope: a price, or who the payer is. */
+export interface AskedFor {
+  readonly scope: string
+  /** `proof`: a charge of zero. */
+  readonly what: 'price' | 'proof'
+}
+
 /** What an operation demands of its caller. */
 export interface AccessRule {
   /**
@@ -58,6 +71,11 @@ export interface AccessRule {
   readonly alsoScopes?: readonly string[]
   /** Over quota it can be paid for (402); elsewhere it is 429. */
   readonly payable: boolean
+  /**
+   * A caller without a credential is asked for this first, where it is sold: what it then makes or reads
+   * belongs to the account that pays.
+   */
+  readonly buyers?: AskedFor
   /**
    * Units a minute of a quota apart, for every caller alike, on open services too; its scope is none
    * of keys.
@@ -125,10 +143,17 @@ export interface AccessRequest {
 
 /** The outcome of quota and payment. */
 export type Admission =
-  | { readonly kind: 'admitted'; readonly headers: Readonly<Record<string, string>> }
+  | Admitted
   | Challenged
   /** Its money is taken once the answer is there. */
   | { readonly kind: 'paid'; readonly payment: RequestPayment }
+
+export interface Admitted {
+  readonly kind: 'admitted'
+  readonly headers: Readonly<Record<string, string>>
+  /** Lowercase address of the account that has proved itself. */
+  readonly payer?: string
+}
 
 /** A protocol-native 402: not the error envelope. */
 export interface Challenged {
@@ -226,6 +251,15 @@ export type Price = () => Promise<string>
 
 /** Takes units of what a party may ask for. @throws ApiError rate_limit_exceeded */
 export type Allowance = (party: string, units: number) => Promise<void>
+
+/** The caller as the account that pays for the request, or has proved itself. */
+export function buyingAs(caller: Caller, admission: Exclude<Admission, Challenged>): Caller {
+  const { address, payment } =
+    admission.kind === 'paid'
+      ? { address: admission.payment.payer, payment: admission.payment.id }
+      : { address: admission.payer, payment: null }
+  return address === undefined ? caller : { ...caller, owner: { kind: 'payer', address, payment } }
+}
 
 export const anonymous: Caller = {
   id: 'anonymous',

@@ -254,14 +254,11 @@ export async function failPayment(app: AppDatabase, held: HeldPayment): Promise<
   await ofHolder(app, held).set({ state: 'failed' }).where('state', '<>', 'settled').execute()
 }
 
-/** The answer that it paid for has left in full. */
-export async function answerPayment(app: AppDatabase, id: string): Promise<void> {
-  await app
-    .updateTable('app.payments')
-    .set({ answered_at: databaseNow })
-    .where('id', '=', id)
-    .where('answered_at', 'is', null)
-    .execute()
+/** The answer that it paid for has left in full, or is kept. False where it had before. */
+export async function answerPayment(app: AppDatabase, id: string): Promise<boolean> {
+  const unanswered = app.updateTable('app.payments').where('id', '=', id).where('answered_at', 'is', null)
+  const { numUpdatedRows } = await unanswered.set({ answered_at: databaseNow }).executeTakeFirst()
+  return numUpdatedRows > 0n
 }
 
 /** Payments by the methods whose outcome nobody looks for, the longest first. */

@@ -33,7 +33,7 @@ export interface Disabled {
   readonly webhookId: string
   readonly owner: string
   readonly chainId: number
-  readonly reason: 'failing' | 'gone' | 'requested' | 'backlog'
+  readonly reason: 'failing' | 'gone' | 'requested' | 'backlog' | 'expired'
 }
 
 /** Stores outcomes; returned are the subscriptions they disabled. */

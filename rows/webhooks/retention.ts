@@ -5,6 +5,7 @@ import type { Logger } from '#telemetry.ts'
 import { unnested } from '../arrays.ts'
 import type { AppDatabase } from '../database.ts'
 import type { AppSchema } from '../tables.ts'
+import { deleteEnded } from './terms.ts'
 
 /** Attempts a subscription's log holds. */
 const DELIVERIES_MAX = 1_000
@@ -49,6 +50,7 @@ export class Retention {
       'attempts beyond the bound': () => this.#excess(),
       'messages of no attempt': () => this.#messages(),
       'envelopes past their time': () => this.#envelopes(),
+      'subscriptions past their time': () => deleteEnded(this.#app).then(() => false),
       'deleted subscriptions': () => this.#deleted(),
     }
     let isMore = false

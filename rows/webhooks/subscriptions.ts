@@ -367,7 +367,7 @@ const columns = [
 ] as const
 
 const existing = (app: AppDatabase) =>
-  app.selectFrom('app.webhooks').select(columns).where('deleted_at', 'is', null).where(unexpired)
+  app.selectFrom('app.webhooks').select(columns).where('deleted_at', 'is', null)
 
 type SubscriptionRow = Awaited<ReturnType<ReturnType<typeof existing>['executeTakeFirstOrThrow']>>
 

@@ -25,8 +25,21 @@ export interface WebhookOperations {
   readonly chains: readonly number[]
 }
 
-export const webhooksRead: AccessRule = { who: 'key', scope: 'webhooks:read', payable: false }
-export const webhooksWrite: AccessRule = { who: 'key', scope: 'webhooks:write', payable: false }
+/** What payers buy: a subscription for 30 days. */
+export const WEBHOOKS_SCOPE = 'webhooks:write'
+
+const ofPayers = { scope: WEBHOOKS_SCOPE, what: 'proof' } as const
+export const webhooksRead: AccessRule = {
+  ...{ who: 'key', scope: 'webhooks:read', payable: false, buyers: ofPayers },
+}
+export const webhooksWrite: AccessRule = {
+  ...{ who: 'key', scope: WEBHOOKS_SCOPE, payable: false, buyers: ofPayers },
+}
+/** The same for callers with a key; others pay for it. */
+export const webhooksSold: AccessRule = {
+  ...{ who: 'key', scope: WEBHOOKS_SCOPE, payable: false },
+  buyers: { scope: WEBHOOKS_SCOPE, what: 'price' },
+}
 
 /** Longer texts are no ids of ours. */
 const ID_CHARACTERS_MAX = 64
@@ -56,15 +69,23 @@ export async function enabledFor(
   return operations
 }
 
-/** The organization that is meant, and the chains on which a key reaches its webhooks. */
+/** To whom webhooks belong, and the chains on which its caller reaches them. */
 export interface Holder {
-  readonly org: string
+  /** Id of an organization, or address of an account that pays. */
+  readonly owner: string
   readonly caller: ChainCaller
+  /** Id of what pays for the request; null for what is not sold to it. */
+  readonly payment: string | null
 }
 
-/** The organization behind a key; a person names theirs in the path. @throws ApiError */
+/**
+ * The organization behind a key, or the account that pays; a person names theirs in the path.
+ * @throws ApiError
+ */
 export function holderOf(caller: Caller): Holder {
-  if (caller.owner?.kind === 'project') return { org: caller.owner.orgId, caller }
+  const { owner } = caller
+  if (owner?.kind === 'project') return { owner: owner.orgId, caller, payment: null }
+  if (owner?.kind === 'payer') return { owner: owner.address, caller, payment: owner.payment }
   throw new ApiError('forbidden', 'Name the organization: /v1/orgs/{orgId}/webhooks.')
 }
 
@@ -75,15 +96,15 @@ export const holderIn = ({
 }: {
   readonly path: { readonly orgId: string }
   readonly caller: Caller
-}): Holder => ({ org: path.orgId, caller })
+}): Holder => ({ owner: path.orgId, caller, payment: null })
 
 /** @throws ApiError webhook_not_found for one of another owner too, api_key_forbidden */
 export async function subscriptionOf(
   { app }: WebhookOperations,
-  { org, caller }: Holder,
+  { owner, caller }: Holder,
   id: string,
 ): Promise<Subscription> {
-  const found = await findSubscription(app, id, org)
+  const found = await findSubscription(app, id, owner)
   if (!found) throw new ApiError('webhook_not_found')
   assertReached(found.chainId, caller)
   return found

@@ -26,6 +26,7 @@ import {
   listWebhooksEndpoint,
   pingWebhookEndpoint,
   readWebhookEndpoint,
+  renewWebhookEndpoint,
   rotateSecretEndpoint,
 } from './subscriptions.ts'
 
@@ -38,6 +39,7 @@ export const webhookEndpoints: readonly Endpoint<WebhookServices>[] = [
   deleteWebhookEndpoint,
   pingWebhookEndpoint,
   rotateSecretEndpoint,
+  renewWebhookEndpoint,
   listDeliveriesEndpoint,
   readDeliveryEndpoint,
   retryDeliveryEndpoint,

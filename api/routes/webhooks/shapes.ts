@@ -12,7 +12,8 @@ import {
 } from '#rows/webhooks/subscriptions.ts'
 import { parseExact } from '#transform/decode/exactJson.ts'
 import { eventTypeNames } from '#webhooks/events/index.ts'
-import type { Missed, Tried } from '#webhooks/Webhooks.ts'
+import type { Missed } from '#webhooks/turn.ts'
+import type { Tried } from '#webhooks/Webhooks.ts'
 import { iso } from '../orgs/shapes.ts'
 
 /** Postgres keeps no text with a zero byte. */
@@ -65,7 +66,9 @@ const members = {
   destination: s.foreign('Where events go; tokens and the path of a chat are redacted.'),
   filters,
   status,
-  disabledReason: s.optional(s.text({ description: '`requested`, `failing`, `gone` or `backlog`.' })),
+  disabledReason: s.optional(
+    s.text({ description: '`requested`, `failing`, `gone`, `backlog` or `expired`.' }),
+  ),
   failureCount: s.integer({ minimum: 0, description: 'Failures in a row, up to 100.' }),
   context: s.optional(context),
   finality,

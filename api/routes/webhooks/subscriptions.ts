@@ -8,7 +8,9 @@ import { chainParameter, reachOf, selectChain } from '#http/request/chain.ts'
 import { type ListPage, type ListResult, webhookPageRules } from '#http/request/pagination.ts'
 import * as s from '#http/schema.ts'
 import { countSubscriptions, listSubscriptions, type Target } from '#rows/webhooks/subscriptions.ts'
+import { buyerOf } from '#rows/webhooks/terms.ts'
 import { eventTypes } from '#webhooks/events/index.ts'
+import type { Asked } from '#webhooks/Webhooks.ts'
 import {
   enabled,
   type Holder,
@@ -20,6 +22,7 @@ import {
   webhookErrors,
   webhookId,
   webhooksRead,
+  webhooksSold,
   webhooksWrite,
 } from './access.ts'
 import { anyFilters, newSubscription } from './filterSchemas.ts'
@@ -102,33 +105,62 @@ export const creation = {
 } as const
 
 /** @throws ApiError */
-export const create = (
-  { run, chains }: WebhookOperations,
-  { org, caller }: Holder,
+export const create = (operations: WebhookOperations, holder: Holder, body: s.Static<typeof newBody>) =>
+  refusing(() => operations.run.create(askedOf(operations, holder, body)))
+
+/** @throws ApiError */
+function askedOf(
+  { chains }: WebhookOperations,
+  { owner, payment, caller }: Holder,
   body: s.Static<typeof newBody>,
-) => {
+): Asked {
   const asked = body.chainId === undefined ? undefined : chainNamed(body.chainId)
-  const id = selectChain(asked, chains, caller, ['body', 'chainId'])
-  return refusing(() =>
-    run.create({
-      owner: org,
-      chainId: id,
-      eventType: body.eventType,
-      target: targetOf(body.destination),
-      filters: body.filters,
-      context: body.context ?? null,
-      finality: body.finality ?? 'latest',
-      ordering: body.ordering ?? 'none',
-    }),
-  )
+  return {
+    ...{ owner, payment },
+    chainId: selectChain(asked, chains, caller, ['body', 'chainId']),
+    eventType: body.eventType,
+    target: targetOf(body.destination),
+    filters: body.filters,
+    context: body.context ?? null,
+    finality: body.finality ?? 'latest',
+    ordering: body.ordering ?? 'none',
+  }
 }
 
 export const createWebhookEndpoint = command({
   ...creation,
   path: '/v1/webhooks',
-  access: webhooksWrite,
+  description:
+    'Without a key it is paid for (402): the subscription belongs to the account that pays, for 30 days.',
+  access: webhooksSold,
+  assertAnswerable: async ({ body, caller }, services: WebhookServices) => {
+    const operations = enabled(services)
+    const unknown = { owner: '', payment: null, caller }
+    await refusing(() => operations.run.check(askedOf(operations, unknown, body)))
+  },
   run: async ({ body, caller }, services: WebhookServices) =>
     create(enabled(services), holderOf(caller), body),
+})
+
+export const renewWebhookEndpoint = command({
+  path: '/v1/webhooks/{id}/renew',
+  method: 'POST',
+  summary: 'Thirty days more of a subscription that was paid for, whoever pays.',
+  params: { id: webhookId },
+  access: webhooksSold,
+  errors: [...webhookErrors, 'payment_required'],
+  response: s.object({ id: s.text(), expiresAt: s.timestamp }),
+  assertAnswerable: async ({ path: { id } }, services: WebhookServices) => {
+    if ((await buyerOf(enabled(services).app, id)) === null) throw new ApiError('webhook_not_found')
+  },
+  run: async ({ path: { id }, caller }, services: WebhookServices) => {
+    const { payment } = holderOf(caller)
+    if (payment === null) throw new ApiError('forbidden', 'Subscriptions of an organization do not end.')
+    const renewed = await enabled(services).run.renew(id, payment)
+    if (!renewed?.expiresAt) throw new ApiError('webhook_not_found')
+    return { id, expiresAt: renewed.expiresAt }
+  },
+  present: ({ id, expiresAt }) => ({ id, expiresAt: s.isoSeconds(expiresAt.getTime() / 1_000) }),
 })
 
 export const listWebhooksEndpoint = listEndpoint({
@@ -144,12 +176,12 @@ export const listWebhooksEndpoint = listEndpoint({
   item: webhook,
   list: ({ page, caller }, services: WebhookServices) => {
     const { app } = enabled(services)
-    const { org } = holderOf(caller)
+    const { owner } = holderOf(caller)
     const reach = reachOf(caller)
     return ownedPage(
       page,
-      (asked) => listSubscriptions(app, org, asked, reach),
-      () => countSubscriptions(app, org, reach),
+      (asked) => listSubscriptions(app, owner, asked, reach),
+      () => countSubscriptions(app, owner, reach),
     )
   },
   present: presentWebhook,
@@ -191,7 +223,7 @@ export const changeWebhookEndpoint = command({
     await subscriptionOf(operations, holder, path.id)
     const { context: given, destination: to, filters: wanted, status: turned } = body
     const changed = await refusing(() =>
-      operations.run.change(path.id, holder.org, {
+      operations.run.change(path.id, holder.owner, {
         ...(given !== undefined && { context: given }),
         ...(to && { target: targetOf(to) }),
         ...(wanted && { filters: wanted }),
@@ -216,7 +248,7 @@ export const deleteWebhookEndpoint = command({
     const operations = enabled(services)
     const holder = holderOf(caller)
     await subscriptionOf(operations, holder, path.id)
-    if (!(await operations.run.delete(path.id, holder.org))) throw new ApiError('webhook_not_found')
+    if (!(await operations.run.delete(path.id, holder.owner))) throw new ApiError('webhook_not_found')
     return { id: path.id }
   },
   present: (deleted) => deleted,

@@ -11,6 +11,7 @@ import { newToken } from '#api/access/token.ts'
 import { UsageMeter } from '#api/access/UsageMeter.ts'
 import type { Accounts } from '#api/routes/orgs/accounts.ts'
 import type { ChainReads } from '#api/services.ts'
+import type { PayerProofs } from '#payments/PayerProofs.ts'
 import { type Defaults, makeDefaults, readDefaults } from '#rows/access/defaults.ts'
 import { digestOf, findKey, insertKey } from '#rows/access/keys.ts'
 import { findSession } from '#rows/access/sessions.ts'
@@ -47,10 +48,11 @@ export interface AccessOptions {
   readonly showsKey: boolean
   /** Null where nothing is sold. */
   readonly payments: PaidRequests | null
+  readonly proofs: PayerProofs | null
 }
 
 export async function openAccess(options: AccessOptions): Promise<OpenedAccess> {
-  const { settings, engines, secrets, quotas, chains, clock, showsKey, payments } = options
+  const { settings, engines, secrets, quotas, chains, clock, showsKey, payments, proofs } = options
   const app = appDatabase(engines.postgres)
   const peppers = await keyPepper(secrets)
   const { defaults, firstKey } = await firstThings(app, showsKey ? peppers[0] : null)
@@ -63,7 +65,7 @@ export async function openAccess(options: AccessOptions): Promise<OpenedAccess> 
   const usage = new UsageMeter({ add: (counts) => addUsage(app, counts) }, clock)
   const answered: UsageMeter['count'] = (...told) => usage.count(...told)
   const access = new ServiceAccess({
-    ...{ settings, credentials, quotas, defaults, payments, clock, answered },
+    ...{ settings, credentials, quotas, defaults, payments, proofs, clock, answered },
   })
   const accounts = { app, pepper: peppers[0], issuableScopes: settings.issuableScopes, defaults, clock }
   const signIn = new SignIn({

@@ -12,12 +12,13 @@ export interface AccessPart
   readonly access: ServiceAccess
 }
 
-export async function openAccessPart(base: Base, { payments }: PaymentsPart): Promise<AccessPart> {
+export async function openAccessPart(base: Base, { payments, proofs }: PaymentsPart): Promise<AccessPart> {
   const { config, program, secrets, quotas, chains, runtime, screen } = base
   const { accounts, signIn, run, ...opened } = await openAccess({
     ...{ settings: config.access, engines: program.engines, secrets, quotas, chains },
     // Without quotas nothing is beyond them.
     payments: config.access.mode === 'guarded' ? payments : null,
+    proofs,
     clock: runtime.clock,
     showsKey: screen.isTerminal,
   })

@@ -2,6 +2,7 @@
 import { fallback, http } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import type { PaymentSettings } from '#api/access/paymentSettings.ts'
+import { WEBHOOKS_SCOPE } from '#api/routes/webhooks/access.ts'
 import { SettingError } from '#errors.ts'
 import { channelTransport } from '#local/devchain/channels/channelTransport.ts'
 import { DevRpc } from '#local/devchain/devRpc.ts'
@@ -128,6 +129,7 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
     // Where access is open, no quota is left to go beyond.
     prices: mode === 'guarded' ? prices : {},
     priced: new Set([JOBS_SCOPE]),
+    single: new Set([WEBHOOKS_SCOPE]),
   })
   const proofs = new PayerProofs({ app, transport, refused, ...seller })
   const sender = new PayoutChain({ chainId, account: sending.account, feeTokens: currencies, nodes, clock })

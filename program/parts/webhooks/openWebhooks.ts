@@ -21,6 +21,8 @@ import type { Logger } from '#telemetry.ts'
 import { checkDestinations } from '#webhooks/checkDestinations.ts'
 import { Deliverer } from '#webhooks/delivery/Deliverer.ts'
 import { endBacklogs } from '#webhooks/delivery/endBacklogs.ts'
+import type { Ending } from '#webhooks/delivery/endSubscription.ts'
+import { endTerms } from '#webhooks/delivery/endTerms.ts'
 import { tellDisabled } from '#webhooks/delivery/tellDisabled.ts'
 import { MatcherKeeper } from '#webhooks/matching/keepMatching.ts'
 import type { WatchedChain } from '#webhooks/matching/watchedChain.ts'
@@ -182,7 +184,7 @@ async function keepRemoving(
 }
 
 async function keepBounding(
-  of: Parameters<typeof endBacklogs>[0],
+  of: Ending,
   outgoing: CommitBell,
   { clock }: Runtime,
   log: Logger,
@@ -199,6 +201,7 @@ async function keepBounding(
       const webhooks = ended.map(({ webhookId }) => webhookId)
       log.warn({ webhooks }, 'paused webhooks kept too much: disabled')
     }
+    if ((await endTerms(of)).length > 0) outgoing.ring()
     return BACKLOG_MS
   })
 }

@@ -10,7 +10,7 @@ import type { Access, Caller } from '#http/request/access.ts'
 import { openWayOut } from '#program/parts/wayOut.ts'
 import { openWebhooks, type WebhookMode } from '#program/parts/webhooks/openWebhooks.ts'
 import { makeDefaults } from '#rows/access/defaults.ts'
-import { appDatabase } from '#rows/database.ts'
+import { type AppDatabase, appDatabase } from '#rows/database.ts'
 import { sealerOf } from '#rows/sealing.ts'
 import { type Runtime, systemRuntime } from '#runtime/runtime.ts'
 import { ChainState } from '#store/ledger/chainState.ts'
@@ -29,6 +29,8 @@ export interface ServiceOptions {
   readonly egress?: EgressOptions
   readonly runtime?: Partial<Runtime>
   readonly log?: Logger
+  /** Default: callers that a test names. */
+  readonly access?: (app: AppDatabase) => Access
 }
 
 export type Service = Awaited<ReturnType<typeof openService>>
@@ -69,7 +71,7 @@ export async function openService(options: ServiceOptions = {}) {
     egress: openWayOut({ webhooks: mode }, options.egress).egress,
   })
   const callers = new Map<string, Caller>([['operator', operator(defaults)]])
-  const access: Access = {
+  const access: Access = options.access?.(app) ?? {
     identify: ({ headers }) =>
       callers.get(String(headers['x-test-caller'] ?? 'operator')) ?? operator(defaults),
     admit: () => ({ kind: 'admitted', headers: {} }),
