@@ -6,7 +6,8 @@ import { ApiError, type ErrorCode } from '#http/errors.ts'
 import type * as s from '#http/schema.ts'
 import type { PayerProofs } from '#payments/PayerProofs.ts'
 import type { AppDatabase } from '#rows/database.ts'
-import { readJob } from '#rows/jobs/reads.ts'
+import { findOrderer } from '#rows/jobs/orders.ts'
+import { readJob, requestCancel } from '#rows/jobs/reads.ts'
 import { type DescribeRequest, describeService as describe } from './catalog/description/describe.ts'
 import { descriptionSchema, presentDescription } from './catalog/description/description.ts'
 import { type Feedback, feedbackResultSchema, takeFeedback } from './feedback/takeFeedback.ts'
@@ -36,6 +37,12 @@ export interface OrchestratorServices {
 export interface JobDoor {
   readonly orders: JobOrders
   readonly proofs: PayerProofs
+}
+
+/** @throws ApiError payment_required where jobs are not sold */
+export function doorOf(jobs: JobDoor | null): JobDoor {
+  if (!jobs) throw new ApiError('payment_required', 'Jobs are not sold here.')
+  return jobs
 }
 
 /** On whose behalf. */
@@ -108,10 +115,46 @@ export async function orderJob(
   { jobs, rows }: Pick<OrchestratorServices, 'jobs' | 'rows'>,
   ordering: Ordering,
 ): Promise<OrderedJob | Asked> {
-  if (!jobs) throw new ApiError('payment_required', 'Jobs are not sold here.')
-  const ordered = await jobs.orders.order(request, ordering)
+  const ordered = await doorOf(jobs).orders.order(request, ordering)
   if (ordered.kind === 'challenged') return ordered
   // A job whose payment has not settled yet has no row.
   const endedAt = (await readJob(rows, ordered.jobId))?.endedAt ?? null
   return { ...ordered, ready: endedAt !== null }
 }
+
+export const cancelJobErrors = [
+  'forbidden',
+  'job_not_found',
+  'settlement_pending',
+] as const satisfies readonly ErrorCode[]
+
+/**
+ * Begins nothing more of a job; `ready` where it had ended, and stays as it is.
+ * @param payer the account that asks, as it was proved
+ * @throws ApiError of those
+ */
+export async function cancelJob(
+  jobId: string,
+  payer: `0x${string}`,
+  { rows }: Pick<OrchestratorServices, 'rows'>,
+): Promise<{ readonly ready: boolean }> {
+  // The order first: whoever finds it gone finds its job.
+  const orderer = await findOrderer(rows, jobId)
+  const job = await readJob(rows, jobId)
+  const buyer = job?.payer ?? orderer
+  if (buyer === null) throw new ApiError('job_not_found')
+  if (buyer !== payer) throw new ApiError('forbidden', 'Another account bought this job.')
+  if (!job) throw settlesFirst()
+  await requestCancel(rows, jobId)
+  return { ready: job.endedAt !== null }
+}
+
+/** Nothing runs yet that could be ended, and nobody knows whether anything will. */
+const settlesFirst = (): ApiError =>
+  new ApiError(
+    'settlement_pending',
+    'The payment of this job has not settled yet. Cancel it again in some seconds.',
+    {
+      headers: { 'retry-after': '5' },
+    },
+  )

@@ -2,23 +2,21 @@
  * create_job: a plan is bought. Without a payment it hands over the request that buys it; a payment
  * comes in `_meta` or in Authorization, and one that is refused is answered by a challenge.
  */
-import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import type { ProtocolError } from '@modelcontextprotocol/server'
 import type { Challenged } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
 import {
-  CREDENTIAL,
   isPaying,
   paymentRequired,
   receiptIn,
   receiptMeta,
   requiredMeta,
-  withCredential,
 } from '#payments/methods/mppOverMcp.ts'
 import type { Asked } from '../job/JobOrders.ts'
 import { idempotencyKeySchema, type JobRequest, jobRequestOf, spendLimits } from '../job/readJobRequest.ts'
 import { orderJob } from '../operations.ts'
 import { planRequestSchema, planSchema } from '../plan/plan.ts'
-import { paymentRefused } from './paymentRefused.ts'
+import { payingHeaders, paymentRefused } from './paying.ts'
 import { planReader } from './planIn.ts'
 import { Answer, originOf, type Tool, type ToolCall } from './tool.ts'
 
@@ -37,7 +35,12 @@ const handoffSchema = s.named('JobHandoff', {
 })
 
 const resultSchema = s.object({
-  job: s.optional(s.object({ jobId: s.text({ format: 'uuid' }), ready: s.boolean() })),
+  job: s.optional(
+    s.open(
+      { jobId: s.text({ format: 'uuid' }), ready: s.boolean() },
+      { description: 'In the result of a task that has ended: the job as get_job tells it.' },
+    ),
+  ),
   handoff: s.optional(handoffSchema),
   receipt: s.optional(s.foreign('What a payment session was topped up or closed by: nothing was bought.')),
 })
@@ -53,9 +56,8 @@ export const createJobTool: Tool = {
   isOpenWorld: true,
   changes: 'pays',
   run: async (input, call) => {
-    const { caller, signal, services, asking, meta } = call
-    const headers = withCredential(asking.headers, meta)
-    if (!headers) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${CREDENTIAL} is no credential.`)
+    const { caller, signal, services } = call
+    const headers = payingHeaders(call)
     // Before the plan is read: nothing is bought.
     const managed = await services.jobs?.orders.manage({ headers, caller })
     if (managed?.kind === 'challenged') throw refusal(managed)
@@ -67,7 +69,8 @@ export const createJobTool: Tool = {
     const ordered = await orderJob(request, services, { headers, caller, signal })
     if (ordered.kind === 'ordered') {
       const job = { jobId: ordered.jobId, ready: ordered.ready }
-      return new Answer({ job } satisfies Result, receiptMeta(receiptIn(ordered.headers, headers)))
+      const beside = receiptMeta(receiptIn(ordered.headers, headers))
+      return new Answer({ job } satisfies Result, beside, ordered.jobId)
     }
     if (isPaying(headers)) throw refusal(ordered)
     const handoff = handoffOf(request, ordered, call)

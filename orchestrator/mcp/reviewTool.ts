@@ -2,15 +2,14 @@
  * create_job_review: what is thought of a job is kept, and counts once its payer has proved himself by
  * a charge of zero: in `_meta`, or by the REST request that is handed over.
  */
-import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { Challenged } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
 import { mppPaymentIn } from '#payments/methods/mpp.ts'
-import { CREDENTIAL, paymentRequired, requiredMeta, withCredential } from '#payments/methods/mppOverMcp.ts'
+import { paymentRequired, requiredMeta } from '#payments/methods/mppOverMcp.ts'
 import { type GivenReview, reviewSchema } from '../review/review.ts'
 import { reviewResultSchema } from '../review/reviewResult.ts'
 import { jobIdSchema } from './jobTools.ts'
-import { paymentRefused } from './paymentRefused.ts'
+import { payingHeaders, paymentRefused } from './paying.ts'
 import { Answer, originOf, type Tool, type ToolCall, tool } from './tool.ts'
 
 const handoffSchema = s.named('ReviewHandoff', {
@@ -41,9 +40,8 @@ export const reviewTool: Tool = tool({
   changes: 'keeps',
   run: async ({ job_id: given, ...review }, call) => {
     const id = given.toLowerCase()
-    const { services, asking, meta, caller } = call
-    const headers = withCredential(asking.headers, meta)
-    if (!headers) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${CREDENTIAL} is no credential.`)
+    const { services, caller } = call
+    const headers = payingHeaders(call)
     const isProving = mppPaymentIn(headers) !== null
     const asked: Challenged[] = []
     const taken = await services.reviews.take(id, review, 'arguments', async (request) => {

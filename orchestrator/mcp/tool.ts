@@ -14,6 +14,8 @@ import type { Verbatim } from './Verbatim.ts'
 /** What the tools work with. */
 export interface ToolServices extends OrchestratorServices {
   readonly reviews: Reviews
+  /** How long results of jobs are kept after their end. */
+  readonly resultsKeptMs: number
   /** Where people reach the service; null where nothing says so. */
   readonly publicOrigin: string | null
   /** Asks this server, for its chain data. */
@@ -38,10 +40,13 @@ export const originOf = ({ services: { publicOrigin }, asking }: ToolCall): stri
 export class Answer {
   readonly content: object
   readonly meta: Readonly<Record<string, unknown>>
+  /** The job that goes on after it; null where all is said. */
+  readonly jobId: string | null
 
-  constructor(content: object, meta: Readonly<Record<string, unknown>>) {
+  constructor(content: object, meta: Readonly<Record<string, unknown>>, jobId: string | null = null) {
     this.content = content
     this.meta = meta
+    this.jobId = jobId
   }
 }
 

@@ -13,6 +13,9 @@ type Meta = Readonly<Record<string, unknown>>
 /** The member of `_meta` that a payment stands in. */
 export const CREDENTIAL = Mcp.credentialMetaKey
 
+/** A payment, or a proof of an account, is asked for. */
+export const PAYMENT_REQUIRED = Mcp.paymentRequiredCode
+
 /** A payment was given and is refused. */
 export const VERIFICATION_FAILED = Mcp.paymentVerificationFailedCode
 

@@ -133,7 +133,7 @@ export async function findOrderer(app: AppDatabase, jobId: string): Promise<`0x$
 export const MAKES_JOB = sql<boolean>`p.state <> 'failed' AND p.owed_at IS NULL`
 
 /** Orders that will be jobs. */
-const openOrders = (app: AppDatabase) =>
+export const openOrders = (app: AppDatabase) =>
   app
     .selectFrom('app.job_orders as o')
     .innerJoin('app.payments as p', 'p.id', 'o.payment_id')

@@ -1,10 +1,10 @@
 /** A job as its readers see it. */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { toHex } from '#store/sql.ts'
 import { anyOf } from '../arrays.ts'
 import { type AppDatabase, fromNow } from '../database.ts'
 import type { PaidCall } from './books.ts'
-import { isOrdered, MAKES_JOB } from './orders.ts'
+import { isOrdered, MAKES_JOB, openOrders } from './orders.ts'
 import type { SpentFee } from './spends.ts'
 import { type JobState, jobStateOf, type NodeState, nodeStateOf } from './states.ts'
 
@@ -65,6 +65,76 @@ export async function findJob(app: AppDatabase, jobId: string): Promise<ReadJob 
   if (await isOrdered(app, jobId)) return 'ordered'
   // An order that is gone may have become a job in between.
   return readJob(app, jobId)
+}
+
+/** How far a job is, and since when. */
+export interface JobStanding {
+  /** `ordered` while its payment has not settled. */
+  readonly state: JobState | 'ordered'
+  /** When its payment came in: the same before and after it has settled. */
+  readonly createdAt: Date
+  /** The newest of what became of it. */
+  readonly changedAt: Date
+  /** When it ends at the latest; null while it is not known. */
+  readonly deadlineAt: Date | null
+  readonly endedAt: Date | null
+  readonly ageMs: number
+  readonly nodes: number
+  /** Those among them that have ended. */
+  readonly nodesEnded: number
+}
+
+/** Null for an id that no job has. */
+export async function findStanding(app: AppDatabase, jobId: string): Promise<JobStanding | null> {
+  const job = await standingOfJob(app, jobId)
+  // An order that is gone may have become a job in between.
+  return job ?? (await standingOfOrder(app, jobId)) ?? standingOfJob(app, jobId)
+}
+
+const ageOf = (moment: RawBuilder<Date>) =>
+  sql<number>`(extract(epoch FROM clock_timestamp() - ${moment}) * 1000)::float8`
+
+async function standingOfJob(app: AppDatabase, jobId: string): Promise<JobStanding | null> {
+  const createdAt = sql<Date>`coalesce(p.claimed_at, j.created_at)`
+  const ofNodes = (condition: RawBuilder<boolean>) =>
+    sql<number>`(SELECT count(*) FROM app.job_nodes WHERE job_id = j.id AND ${condition})::integer`
+  const row = await app
+    .selectFrom('app.jobs as j')
+    .leftJoin('app.payments as p', 'p.id', 'j.payment_id')
+    .select(['j.state', 'j.deadline_at', 'j.ended_at', createdAt.as('created_at')])
+    .select(
+      sql<Date>`greatest(j.created_at, j.cancel_requested_at, j.ended_at,
+        (SELECT recorded_at FROM app.job_events WHERE job_id = j.id ORDER BY sequence DESC LIMIT 1))`.as(
+        'changed_at',
+      ),
+    )
+    .select([ageOf(createdAt).as('age_ms'), ofNodes(sql<boolean>`true`).as('nodes')])
+    .select(ofNodes(sql<boolean>`ended_at IS NOT NULL`).as('nodes_ended'))
+    .where('j.id', '=', jobId)
+    .executeTakeFirst()
+  if (!row) return null
+  return {
+    state: jobStateOf(row.state),
+    createdAt: row.created_at,
+    changedAt: row.changed_at,
+    deadlineAt: row.deadline_at,
+    endedAt: row.ended_at,
+    ageMs: row.age_ms,
+    nodes: row.nodes,
+    nodesEnded: row.nodes_ended,
+  }
+}
+
+async function standingOfOrder(app: AppDatabase, jobId: string): Promise<JobStanding | null> {
+  const row = await openOrders(app)
+    .select(['p.claimed_at', ageOf(sql<Date>`p.claimed_at`).as('age_ms')])
+    .where('o.job_id', '=', jobId)
+    .executeTakeFirst()
+  if (!row) return null
+  return {
+    ...{ state: 'ordered', createdAt: row.claimed_at, changedAt: row.claimed_at, ageMs: row.age_ms },
+    ...{ deadlineAt: null, endedAt: null, nodes: 0, nodesEnded: 0 },
+  }
 }
 
 export interface ReadNode {

@@ -41,6 +41,7 @@ beforeAll(async () => {
     ...demo.services,
     reviews: unrewarded(demo.catalog.app),
     publicOrigin: null,
+    resultsKeptMs: 86_400_000,
     version: '1.2.3',
     chainTools,
     askOwn: askThrough(() => server.app),

@@ -25,6 +25,8 @@ import type { Base } from '../part.ts'
 import type { PaymentsPart } from '../payments/paymentsPart.ts'
 import type { WalletPart } from '../wallet/walletPart.ts'
 
+const DAY_MS = 24 * 3_600_000
+
 export interface Orchestrator {
   readonly services: Omit<McpServices, 'askOwn' | 'chainTools' | 'reviews'>
   /** Fills in what ships, for a server that listens at the address; ends with the signal. */
@@ -66,6 +68,7 @@ export function openOrchestrator(base: OrchestratorBase, selling: Selling): Orch
       made: () => selling.due.ring(),
     }),
     publicOrigin: config.access.publicUrl?.origin ?? null,
+    resultsKeptMs: config.resultDays * DAY_MS,
     version: manifest.version,
   }
 

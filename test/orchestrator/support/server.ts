@@ -30,6 +30,7 @@ export async function openDoors(
         jobsChanged: new CommitBell(),
         clock,
         publicOrigin,
+        resultsKeptMs: 86_400_000,
         version: '1.2.3',
         chainTools: [],
         askOwn: () => Promise.reject(new Error('no tool of this server asks it')),

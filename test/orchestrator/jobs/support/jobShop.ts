@@ -67,6 +67,7 @@ export async function openJobShop(atEnd: (end: () => Promise<void>) => void, opt
         clock,
         jobs: { orders, proofs },
         publicOrigin: null,
+        resultsKeptMs: 86_400_000,
         version: '1.2.3',
         chainTools: [],
         askOwn: () => Promise.reject(new Error('no tool of this server asks it')),
