@@ -2,96 +2,23 @@
 // move with it.
 // Method: queued payouts over Postgres and a dev chain, through nodes that lose answers.
 import { createClient, http } from 'viem'
-import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { privateKeyToAccount } from 'viem/accounts'
 import { tempo } from 'viem/chains'
 import { Actions, Transaction } from 'viem/tempo'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { DevRpc } from '#local/devchain/devRpc.ts'
-import { type Ask, askOf } from '#money/node.ts'
-import { PayoutChain } from '#payments/payouts/PayoutChain.ts'
-import { Payouts } from '#payments/payouts/Payouts.ts'
+import { describe, expect, test } from 'vitest'
+import type { Ask } from '#money/node.ts'
 import { compareEntries } from '#rows/books/compareEntries.ts'
 import { daysWithMoney, readMoneyOf } from '#rows/books/moneyByDay.ts'
-import { queuePayout, withdrawPayout } from '#rows/payments/debts.ts'
+import { withdrawPayout } from '#rows/payments/debts.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
 import { pause, resume } from '#rows/payments/pauses.ts'
 import { findPayout } from '#rows/payments/payouts.ts'
 import { countFindings } from '#rows/payments/proofs.ts'
-import { systemRuntime } from '#runtime/runtime.ts'
-import { silentLogger } from '#telemetry.ts'
-import { openAppStore } from '../support/appStore.ts'
-import { startTestDevChain } from '../support/devchain.ts'
+import { AMOUNT, account, chainId, payoutBench } from './support/payoutBench.ts'
 import { ALPHA_USD, accountOf, balanceOf, keyOf, PATH_USD } from './support/shop.ts'
 
-const chainId = 1337
-/** More than a transfer costs. */
-const AMOUNT = 20_000n
-const { app } = await openAppStore()
-let chain: Awaited<ReturnType<typeof startTestDevChain>>
-let rpc: DevRpc
-let receivers = 60
-let to: `0x${string}`
-beforeAll(async () => {
-  chain = await startTestDevChain(chainId)
-  rpc = new DevRpc(chain.rpcUrl)
-  await rpc.call('evm_setIntervalMining', 1)
-})
-afterAll(() => chain?.remove())
-beforeEach(() => {
-  const { address } = accountOf(receivers++)
-  to = `0x${address.slice(2).toLowerCase()}`
-})
-
-const account = privateKeyToAccount(keyOf(accountOf(3)))
-const node = (): Ask => askOf(http(chain.rpcUrl))
-interface Opened {
-  readonly nodes?: readonly Ask[]
-  readonly budget?: bigint
-  readonly from?: PrivateKeyAccount
-}
-const open = ({ nodes = [node()], budget = 1_000_000n, from = account }: Opened = {}): Payouts =>
-  new Payouts({
-    app,
-    chain: new PayoutChain({
-      ...{ chainId, account: from, nodes, feeTokens: [PATH_USD] },
-      clock: systemRuntime().clock,
-    }),
-    budgetOf: (currency) => (currency === PATH_USD ? budget : null),
-    mayPay: () => true,
-    runtime: systemRuntime(),
-    log: silentLogger,
-  })
-
-const queue = (reference: string, amount = AMOUNT) => queueTerms({ kind: 'refund', reference, amount })
-const reward = (reference: string, amount: bigint, feePart: bigint) =>
-  queueTerms({ kind: 'reward', reference, amount, feePart })
-type Terms = Omit<Parameters<typeof queuePayout>[1], 'chainId' | 'currency' | 'to'>
-const queueTerms = (terms: Terms) =>
-  app
-    .transaction()
-    .execute((transaction) =>
-      queuePayout(transaction, { ...terms, chainId, currency: PATH_USD, to }, Date.now()),
-    )
-const stateOf = async (reference: string) => (await findPayout(app, 'refund', reference))?.state
-const problemOf = async (reference: string) => (await findPayout(app, 'refund', reference))?.problem
-const received = () => balanceOf(chain.rpcUrl, PATH_USD, to)
-/** What waits for its next try is due at once. */
-const turn = async (payouts: Payouts) => {
-  await app
-    .updateTable('app.payouts')
-    .set({ held_until: new Date(0) })
-    .execute()
-  await payouts.turn()
-}
-const untilPaid = (payouts: Payouts, reference: string) =>
-  expect
-    .poll(async () => {
-      await turn(payouts)
-      return stateOf(reference)
-    })
-    .toBe('paid')
-/** Past the validity of what was signed, and final. */
-const passTime = () => rpc.call('anvil_mine', '0x80', '0x1')
+const bench = await payoutBench()
+const { app, node, open, queue, reward, stateOf, problemOf, received, turn, untilPaid, passTime } = bench
 
 describe('a debt', () => {
   test('is paid once, when its block is final, with its entries', async () => {
@@ -105,7 +32,12 @@ describe('a debt', () => {
     expect(await queue('once')).toBe(false)
     expect(await received()).toBe(AMOUNT)
     const entries = await readBalances(app)
-    expect(entries).toContainEqual({ account: `payer:${to}`, chainId, currency: PATH_USD, amount: AMOUNT })
+    expect(entries).toContainEqual({
+      account: `payer:${bench.to}`,
+      chainId,
+      currency: PATH_USD,
+      amount: AMOUNT,
+    })
     // The chain took a fee, from the same account.
     const fees = entries.filter(({ account: name }) => name === 'payee' || name === 'costs:fees')
     expect(fees.map(({ amount }) => amount > 0n)).toEqual([true, false])
@@ -124,11 +56,11 @@ describe('a debt', () => {
 
 test('a transaction that the chain refuses is paid for once in the books, and the debt by the next', async () => {
   const poor = accountOf(4)
-  const balanceOfPoor = () => balanceOf(chain.rpcUrl, PATH_USD, poor.address)
+  const balanceOfPoor = () => balanceOf(bench.rpcUrl, PATH_USD, poor.address)
   const client = createClient({
     account: poor,
     chain: { ...tempo, id: chainId },
-    transport: http(chain.rpcUrl),
+    transport: http(bench.rpcUrl),
   })
   const amount = (await balanceOfPoor()) - 50_000n
   await Actions.token.transferSync(client, {
@@ -170,7 +102,9 @@ test('a transaction that the chain refuses is paid for once in the books, and th
   )
   expect(fees).toEqual([])
   const day = (await daysWithMoney(app))?.last ?? ''
-  const lines = (await readMoneyOf(app, day)).filter(({ kind, payer }) => kind === 'fee' && payer === to)
+  const lines = (await readMoneyOf(app, day)).filter(
+    ({ kind, payer }) => kind === 'fee' && payer === bench.to,
+  )
   expect(lines).toMatchObject([{ count: 2 }])
 })
 
@@ -248,7 +182,7 @@ describe('refunds of less than a transfer is stated to cost', () => {
     expect(new Set(paid.map((each) => each?.transaction?.txHash)).size).toBe(1)
     const entries = await readBalances(app)
     expect(entries).toContainEqual({
-      account: `payer:${to}`,
+      account: `payer:${bench.to}`,
       chainId,
       currency: PATH_USD,
       amount: 3n * SMALL,
