@@ -246,6 +246,7 @@ const ofKeys: readonly string[] = [
   'DELETE /v1/webhooks/{id}',
   'POST /v1/webhooks/{id}/ping',
   'POST /v1/webhooks/{id}/rotate-secret',
+  'POST /v1/webhooks/{id}/renew',
   'GET /v1/webhooks/{id}/deliveries',
   'GET /v1/webhooks/{id}/deliveries/{deliveryId}',
   'POST /v1/webhooks/{id}/deliveries/{deliveryId}/retry',

@@ -145,22 +145,30 @@ export const createWebhookEndpoint = command({
 export const renewWebhookEndpoint = command({
   path: '/v1/webhooks/{id}/renew',
   method: 'POST',
-  summary: 'Thirty days more of a subscription that was paid for, whoever pays.',
+  summary:
+    'Thirty days more of a subscription that was paid for, whoever pays. Those of an organization have no end.',
   params: { id: webhookId },
   access: webhooksSold,
   errors: [...webhookErrors, 'payment_required'],
-  response: s.object({ id: s.text(), expiresAt: s.timestamp }),
+  response: s.object({ id: s.text(), expiresAt: s.optional(s.timestamp) }),
   assertAnswerable: async ({ path: { id } }, services: WebhookServices) => {
     if ((await buyerOf(enabled(services).app, id)) === null) throw new ApiError('webhook_not_found')
   },
   run: async ({ path: { id }, caller }, services: WebhookServices) => {
-    const { payment } = holderOf(caller)
-    if (payment === null) throw new ApiError('forbidden', 'Subscriptions of an organization do not end.')
-    const renewed = await enabled(services).run.renew(id, payment)
-    if (!renewed?.expiresAt) throw new ApiError('webhook_not_found')
-    return { id, expiresAt: renewed.expiresAt }
+    const operations = enabled(services)
+    const holder = holderOf(caller)
+    const { payment } = holder
+    const renewed =
+      payment === null
+        ? await subscriptionOf(operations, holder, id)
+        : await operations.run.renew(id, payment)
+    if (!renewed) throw new ApiError('webhook_not_found')
+    return renewed
   },
-  present: ({ id, expiresAt }) => ({ id, expiresAt: s.isoSeconds(expiresAt.getTime() / 1_000) }),
+  present: ({ id, expiresAt }) => ({
+    id,
+    ...(expiresAt && { expiresAt: s.isoSeconds(expiresAt.getTime() / 1_000) }),
+  }),
 })
 
 export const listWebhooksEndpoint = listEndpoint({
