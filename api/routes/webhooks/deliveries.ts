@@ -5,6 +5,7 @@ import { ApiError } from '#http/errors.ts'
 import { listEndpoint } from '#http/listEndpoint.ts'
 import { type ListPage, webhookPageRules } from '#http/request/pagination.ts'
 import * as p from '#http/request/parameter.ts'
+import * as s from '#http/schema.ts'
 import {
   countDeliveries,
   type DeliveryDetail,
@@ -110,6 +111,8 @@ export const retryDeliveryEndpoint = command({
   params: { id: webhookId, deliveryId },
   access: webhooksWrite,
   errors: [...webhookErrors, 'delivery_not_found', 'delivery_pending'],
+  // It may be left out; discovery wants a POST that asks for a payment to declare one.
+  body: s.object({}),
   response: tried,
   run: async ({ path, caller, signal }, services: WebhookServices) => {
     const operations = enabled(services)

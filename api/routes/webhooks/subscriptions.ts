@@ -150,6 +150,8 @@ export const renewWebhookEndpoint = command({
   params: { id: webhookId },
   access: webhooksSold,
   errors: [...webhookErrors, 'payment_required'],
+  // It may be left out; discovery wants a POST that asks for a payment to declare one.
+  body: s.object({}),
   response: s.object({ id: s.text(), expiresAt: s.optional(s.timestamp) }),
   assertAnswerable: async ({ path: { id } }, services: WebhookServices) => {
     if ((await buyerOf(enabled(services).app, id)) === null) throw new ApiError('webhook_not_found')
@@ -269,6 +271,8 @@ export const pingWebhookEndpoint = command({
   params: { id: webhookId },
   access: webhooksWrite,
   errors: webhookErrors,
+  // It may be left out; discovery wants a POST that asks for a payment to declare one.
+  body: s.object({}),
   response: tried,
   run: async ({ path, caller, signal }, services: WebhookServices) => {
     const operations = enabled(services)
