@@ -122,11 +122,13 @@ describe('strangers and quotas of a guarded service', () => {
       '20',
       'data:read',
     ])
-    const statuses = []
-    for (let count = 0; count < 25; count++)
-      statuses.push(await ask(server, '/v1/rows', count % 2 ? from : neighbour))
-    expect(statuses.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(19)
-    const refused = statuses.at(-1)
+    const answers = [first]
+    while (answers.at(-1)?.status === 200 && answers.length < 100)
+      answers.push(await ask(server, '/v1/rows', answers.length % 2 ? neighbour : from))
+    // A minute may end meanwhile, and each has its own.
+    const minutes = Map.groupBy(answers.slice(0, -1), ({ headers }) => headers.get('ratelimit-reset'))
+    for (const read of minutes.values()) expect(read.length).toBeLessThanOrEqual(20)
+    const refused = answers.at(-1)
     expect(refused).toMatchObject({ status: 429, code: 'payment_required' })
     expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(refused?.headers.get('ratelimit-remaining')).toBe('0')
