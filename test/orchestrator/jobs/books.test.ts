@@ -225,7 +225,7 @@ const changes: Readonly<Record<string, readonly string[]>> = {
   'a spend: amount': [set('app.spends', 'amount = amount + 1', 'true')],
   'a spend: fee': [set('app.spends', 'fee = fee + 1', 'fee > 0')],
   'a spend: fee in units': [set('app.spends', 'fee_units = fee_units + 1', 'fee > 0')],
-  'a job: fees': [set('app.jobs', 'fee_units = fee_units + 1', closed)],
+  'a job: fees': [set('app.jobs', 'fee_units = fee_units + 1', `${closed} AND fee_units = 0`)],
   'a spend: currency': [set('app.spends', `currency = ${other}`, 'true')],
   'a spend: chain': [set('app.spends', 'chain_id = 1', 'true')],
   'a spend: state': [set('app.spends', `state = 'void'`, 'true')],
