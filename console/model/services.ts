@@ -55,13 +55,15 @@ export const healthWords = {
   failing: 'fails',
   delisted: 'delisted',
   unprobed: 'not probed',
+  suspended: 'suspended',
 } as const satisfies Readonly<Record<EndpointHealth['state'], string>>
 
 /** How an endpoint is, as unpaid probes find it. */
 export interface EndpointHealth {
   readonly method: string
   readonly path: string
-  readonly state: 'unknown' | 'verified' | 'answering' | 'failing' | 'delisted' | 'unprobed'
+  readonly state: 'unknown' | 'verified' | 'answering' | 'failing' | 'delisted' | 'unprobed' | 'suspended'
+  readonly suspension?: { readonly reason: string; readonly since: string; readonly until: string }
   readonly failures: number
   readonly lastProbedAt?: string
   readonly lastVerifiedAt?: string

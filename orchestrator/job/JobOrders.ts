@@ -21,6 +21,7 @@ import type { SoldCall, SoldJob, WalletBudget } from '#wallet/budget.ts'
 import { canonicalJson } from '../plan/canonicalJson.ts'
 import { readPlan } from '../plan/readPlan.ts'
 import { PlanUnbuyableError, type Quotes } from '../quote/Quotes.ts'
+import { assertSold } from '../quote/suspended.ts'
 import { createJob } from './createJob.ts'
 import type { JobRequest } from './readJobRequest.ts'
 import { assertBuyer, holdResults, resultsGone } from './retriedJob.ts'
@@ -250,7 +251,8 @@ export class JobOrders {
 
   /**
    * In the transaction that claims the payment.
-   * @throws KeyTakenError, ApiError idempotency_conflict, wallet_unavailable, forbidden, job_not_retryable
+   * @throws KeyTakenError, ApiError idempotency_conflict, quote_unavailable, wallet_unavailable, forbidden,
+   *   job_not_retryable
    */
   async #claim(
     transaction: AppDatabase,
@@ -268,6 +270,7 @@ export class JobOrders {
       tokenDecimals: this.#options.payments.decimalsOf(method, currency),
     })
     if (!found) {
+      await assertSold(transaction, plan, retried?.nodeIds)
       if (retried) await holdResults(transaction, retried)
       return this.#reserve(transaction, { jobId, paymentId, payer }, request, terms)
     }

@@ -33,6 +33,22 @@ export type NodeErrorCode =
   | 'dependency_failed'
   | 'job_cancelled'
 
+/**
+ * Failures of paid calls that are the seller's, whatever it was sent: no answer, or one that nobody can
+ * read. A refused input is the buyer's, and what a job ran out of (time, bytes) is ours or the buyer's.
+ */
+export const sellersFaults = {
+  codes: [
+    'paid_not_delivered',
+    'output_refused',
+    'completion_unreadable',
+    'completion_unpayable',
+    'completion_timeout',
+  ],
+  /** A seller that answers 400 to what it was paid for may be right. */
+  codesOf5xx: ['seller_failed'],
+} as const satisfies Readonly<Record<string, readonly NodeErrorCode[]>>
+
 export interface OutcomeContext {
   readonly nowMs: number
   readonly random: Random

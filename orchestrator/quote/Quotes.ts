@@ -17,11 +17,13 @@ import type { QuoteTerms } from '#wallet/currencies.ts'
 import { liveOffers } from '#wallet/liveOffers.ts'
 import { canonicalHash, canonicalJson, NotCanonicalError } from '../plan/canonicalJson.ts'
 import { type CheckedPlan, checkPlan, type PlannedNode, planInvalid } from '../plan/checkPlan.ts'
-import type { Plan, PlanNode } from '../plan/plan.ts'
+import type { Plan } from '../plan/plan.ts'
 import { readServices } from '../plan/readServices.ts'
 import { freePrice, type LivePrice, nothing, priceOf, silenceOf } from './livePrice.ts'
 import { type Probe, probeOf } from './probe.ts'
 import type { Quote } from './quoteResult.ts'
+import { assertSold } from './suspended.ts'
+import { sentenceOf, summaryOf, unavailable } from './unavailable.ts'
 
 /** A caller waits for all sellers together. */
 const DEADLINE_MS = 8_000
@@ -71,7 +73,9 @@ export class Quotes {
   async quote(plan: Plan, caller: string, signal: AbortSignal, carried: Carried = []): Promise<Quote> {
     const key = keyOf(hashOf(plan), carried)
     const ask = (together: AbortSignal) => this.#ask(plan, carried, caller, together)
-    const quoted = this.#held.get(key) ?? (await this.#underWay.join(key, signal, ask))
+    const held = this.#held.get(key)
+    if (held) await assertSold(this.#options.app, plan, carried)
+    const quoted = held ?? (await this.#underWay.join(key, signal, ask))
     const obstacles = (await this.#options.budget?.obstacles(quoted.calls)) ?? []
     if (obstacles.length > 0) throw new PlanUnbuyableError(plan, obstacles)
     return quoted.quote
@@ -85,6 +89,7 @@ export class Quotes {
   async #ask(plan: Plan, carried: Carried, caller: string, signal: AbortSignal): Promise<Quoted> {
     const hash = hashOf(plan)
     const checked = checkPlan(plan, await readServices(this.#options.app, plan))
+    await assertSold(this.#options.app, plan, carried)
     const quotedMs = this.#options.clock.now()
     const priced = await this.#priceAll(checked.nodes, new Set(carried), caller, signal)
     const ends = priced.flatMap(({ offered }) => offered?.offer.expiresAt ?? [])
@@ -168,18 +173,6 @@ const problemOf = (cause: unknown, planned: PlannedNode | undefined, index: numb
   path: ['body', 'nodes', index],
   message: sentenceOf(planned?.node, silenceOf(cause).message),
 })
-
-const sentenceOf = (node: PlanNode | undefined, message: string): string =>
-  node ? `${node.id}: ${node.serviceId} ${node.method} ${node.path} ${message}` : message
-
-const unavailable = (problems: readonly Problem[]): ApiError =>
-  new ApiError('quote_unavailable', `No price: ${summaryOf(problems)}.`, { details: problems })
-
-function summaryOf(problems: readonly Problem[]): string {
-  const [first] = problems
-  const more = problems.length > 1 ? ` (and ${problems.length - 1} more, see details)` : ''
-  return `${first?.message}${more}`
-}
 
 /** The wallet would not buy the plan now, whatever its sellers ask. */
 export class PlanUnbuyableError extends ApiError {

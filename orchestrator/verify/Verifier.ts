@@ -99,7 +99,7 @@ export class Verifier {
     const { endpoint, service } = target
     const isSkipped = isOwn(new URL(service.serviceUrl).origin)
     const sight = isSkipped ? null : await look(target, { egress, clock, purpose: 'probe' }, signal)
-    const asBefore = { nextMs: BUSY_MS, isVerified: false, drift: undefined }
+    const asBefore = { nextMs: BUSY_MS, isVerified: false, isFreed: false, drift: undefined }
     const found = sight === 'busy' ? null : sight
     const stored = found && { ...found, offers: found.offers.map(presentOffer) }
     const change = await recordProbe(app, name, stored, (held) =>

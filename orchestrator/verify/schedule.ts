@@ -14,6 +14,10 @@ const WELL_MS = 24 * HOUR_MS
 /** A seller that is down for a night is delisted, one that is started again is not. */
 const FAILING_MS = 2 * HOUR_MS
 const DELISTED_MS = 6 * HOUR_MS
+/** A suspension lasts at least so long: a seller that delivers nothing may still ask for its price. */
+export const SUSPENSION_MS_MIN = HOUR_MS
+/** It ends then in any case: many endpoints can be well and verified by no look. */
+export const SUSPENSION_MS = 24 * HOUR_MS
 /** Looks are spread by this share, so that an import's endpoints are not all due together. */
 const SPREAD = 0.25
 
@@ -24,6 +28,17 @@ export function afterLook(
   method: ServiceEndpoint['method'],
   random: Random,
 ): HealthChange {
+  return whileSuspended(held, changeOf(held, sight, method, random))
+}
+
+type Looked = Omit<HealthChange, 'isFreed'>
+
+function changeOf(
+  held: HeldHealth,
+  sight: Sight | null,
+  method: ServiceEndpoint['method'],
+  random: Random,
+): Looked {
   const later = (ms: number) => Math.round(ms * (1 - SPREAD / 2 + SPREAD * random()))
   if (!sight) return { state: 'unprobed', failures: 0, nextMs: null, isVerified: false, drift: undefined }
   const { outcome, drift } = sight
@@ -42,4 +57,13 @@ export function afterLook(
     isVerified: outcome === 'verified',
     drift,
   }
+}
+
+/** The first look after the pause frees what it verifies, and comes as soon as the pause is over. */
+function whileSuspended({ suspendedMs }: HeldHealth, change: Looked): HealthChange {
+  if (suspendedMs === null) return { ...change, isFreed: false }
+  const { nextMs, isVerified } = change
+  const leftMs = Math.ceil(SUSPENSION_MS_MIN - suspendedMs)
+  if (leftMs <= 0) return { ...change, isFreed: isVerified }
+  return { ...change, isFreed: false, nextMs: nextMs === null ? null : Math.min(nextMs, leftMs) }
 }

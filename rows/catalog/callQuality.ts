@@ -48,19 +48,8 @@ export async function readQuality(
   asked: readonly AskedEndpoint[],
   days: number,
 ): Promise<readonly CallQuality[]> {
-  const of = (pick: (endpoint: AskedEndpoint) => string) => asked.map(pick)
   const { rows } = await sql<QualityRow>`
-    WITH asked AS (
-      SELECT * FROM unnest(${of(({ method }) => method)}::text[], ${of(({ path }) => path)}::text[],
-        ${of(({ pattern }) => pattern)}::text[]) WITH ORDINALITY AS e (method, path, pattern, place)
-    ), calls AS (
-      SELECT DISTINCT ON (n.job_id, n.node_id) e.method, e.path, n.job_id, n.node_id, n.state, j.payer,
-        (extract(epoch FROM n.ended_at - n.started_at) * 1000)::float8 AS ms
-      FROM app.job_nodes n JOIN asked e ON e.method = n.method AND n.path ~ e.pattern JOIN app.jobs j ON j.id = n.job_id
-      WHERE n.service_id = ${serviceId} AND n.attempt > 0 AND NOT n.is_carried
-        AND n.ended_at > clock_timestamp() - ${days} * interval '1 day'
-      ORDER BY n.job_id, n.node_id, e.place
-    ), paid AS (
+    WITH calls AS (${endedCalls(serviceId, asked, days)}), paid AS (
       SELECT c.*, p.units FROM calls c LEFT JOIN LATERAL (
         SELECT sum(a.paid_units)::float8 AS units FROM app.job_attempts a
         WHERE a.job_id = c.job_id AND a.node_id = c.node_id) AS p ON true
@@ -68,8 +57,7 @@ export async function readQuality(
       SELECT c.method, c.path, c.payer, sum(r.rating * w.weight) / sum(w.weight) AS rating
       FROM paid c JOIN app.node_reviews r USING (job_id, node_id) JOIN app.job_reviews v ON v.job_id = c.job_id AND v.is_proved,
       LATERAL (SELECT c.units * 0.5 ^ (extract(epoch FROM clock_timestamp() - v.reviewed_at)::float8 / 86400 / ${HALF_LIFE_DAYS}) AS weight) AS w
-      WHERE c.units > 0 AND NOT EXISTS (SELECT FROM app.spends s
-        WHERE s.service_id = ${serviceId} AND s.recipient = c.payer)
+      WHERE c.units > 0 AND NOT ${isSellers(serviceId)}
       GROUP BY c.method, c.path, c.payer
     ), rated AS (
       SELECT method, path, count(*)::int AS voices,
@@ -85,3 +73,23 @@ export async function readQuality(
     GROUP BY c.method, c.path ORDER BY c.path, c.method`.execute(app)
   return rows.map(({ median_ms: medianMs, p95_ms: p95Ms, ...row }) => ({ ...row, medianMs, p95Ms }))
 }
+
+/** Calls that have ended, each of its first endpoint: a SELECT to name `calls` in other statements. */
+export function endedCalls(serviceId: string, asked: readonly AskedEndpoint[], days: number) {
+  const of = (pick: (endpoint: AskedEndpoint) => string) => asked.map(pick)
+  return sql`
+    SELECT DISTINCT ON (n.job_id, n.node_id) e.method, e.path, n.job_id, n.node_id, n.state, n.error_code, n.ended_at,
+      j.payer, (extract(epoch FROM n.ended_at - n.started_at) * 1000)::float8 AS ms
+    FROM app.job_nodes n
+      JOIN unnest(${of(({ method }) => method)}::text[], ${of(({ path }) => path)}::text[],
+        ${of(({ pattern }) => pattern)}::text[]) WITH ORDINALITY AS e (method, path, pattern, place)
+        ON e.method = n.method AND n.path ~ e.pattern
+      JOIN app.jobs j ON j.id = n.job_id
+    WHERE n.service_id = ${serviceId} AND n.attempt > 0 AND NOT n.is_carried
+      AND n.ended_at > clock_timestamp() - ${days} * interval '1 day'
+    ORDER BY n.job_id, n.node_id, e.place`
+}
+
+/** Whether a call `c` was bought by an account that the service is paid at. */
+export const isSellers = (serviceId: string) => sql<boolean>`EXISTS (
+  SELECT FROM app.spends s WHERE s.service_id = ${serviceId} AND s.recipient = c.payer)`

@@ -2,7 +2,7 @@
  * Endpoints as a search finds them: numbers first, then the documents of those that are not known
  * yet, and what changes without them for the few that are shown.
  */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { AppDatabase } from '../database.ts'
 
 /** tsquery literals: what must be there, and what the order is by. */
@@ -19,13 +19,16 @@ export interface CandidateRequest {
   readonly serviceIds: readonly string[] | null
 }
 
-/** Numbers of endpoints, distinct, in no order, without what was delisted. */
+/** Numbers of endpoints, distinct, in no order, without what was delisted or is suspended. */
 export async function findCandidates(app: AppDatabase, request: CandidateRequest): Promise<number[]> {
   const { queries, limitPerQuery, serviceIds } = request
   const only = serviceIds === null ? sql`` : sql`AND p.service_id = ANY (${[...serviceIds]}::text[])`
-  const listed = sql`p.is_shown ${only} AND NOT EXISTS (
-    SELECT FROM app.catalog_health h
-    WHERE h.service_id = p.service_id AND h.endpoint_key = p.endpoint_key AND h.state = 'delisted')`
+  const has = (condition: RawBuilder<boolean>) => sql`EXISTS (SELECT FROM app.catalog_health h
+    WHERE h.service_id = p.service_id AND h.endpoint_key = p.endpoint_key AND ${condition})`
+  // Each of the two has an index of its own.
+  const isDelisted = has(sql`h.state = 'delisted'`)
+  const isSuspended = has(sql`h.suspended_until > now()`)
+  const listed = sql`p.is_shown ${only} AND NOT ${isDelisted} AND NOT ${isSuspended}`
   const part = ({ matches, ranks }: CandidateQuery) => sql`(
     SELECT p.endpoint FROM app.catalog_endpoints p WHERE ${listed} AND p.terms @@ ${matches}::tsquery
     ORDER BY ts_rank(p.terms, ${ranks}::tsquery) DESC, p.endpoint LIMIT ${limitPerQuery})`

@@ -16,17 +16,24 @@ export interface EndpointName {
   readonly path: string
 }
 
-/** What stays of an endpoint from probe to probe. */
-export interface HeldHealth {
+interface Probed {
   readonly state: HealthState
   /** Probes that failed since one did not. */
   readonly failures: number
 }
 
-export interface HealthChange extends HeldHealth {
+/** What stays of an endpoint from probe to probe. */
+export interface HeldHealth extends Probed {
+  /** Milliseconds since it was suspended; null if it is not. */
+  readonly suspendedMs: number | null
+}
+
+export interface HealthChange extends Probed {
   /** Null: never again. */
   readonly nextMs: number | null
   readonly isVerified: boolean
+  /** Its suspension ends. */
+  readonly isFreed: boolean
   /** Undefined leaves what was found before. */
   readonly drift: object | null | undefined
 }
@@ -40,12 +47,21 @@ export interface StoredProbe {
   readonly offers: readonly object[]
 }
 
-export interface StoredHealth extends EndpointName, HeldHealth {
+/** Why an endpoint is not sold, and until when at the latest. */
+export interface Suspension {
+  readonly reason: string
+  readonly since: Date
+  readonly until: Date
+}
+
+export interface StoredHealth extends EndpointName, Probed {
   readonly probedAt: Date | null
   readonly verifiedAt: Date | null
   readonly drift: unknown
   /** It is not probed any further. */
   readonly isOver: boolean
+  /** Null if it is not suspended now. */
+  readonly suspension: Suspension | null
 }
 
 /** Probes of an endpoint that are kept. */
@@ -93,13 +109,15 @@ export async function recordProbe(
   decide: (held: HeldHealth) => HealthChange,
 ): Promise<HealthChange | null> {
   return app.transaction().execute(async (transaction) => {
-    const { rows } = await sql<{ state: HealthState; failures: number; endpoint_key: string; now: Date }>`
-      SELECT state, failures, endpoint_key, clock_timestamp() AS now FROM app.catalog_health
-      WHERE ${isNamed(name)} FOR UPDATE`.execute(transaction)
+    const { rows } = await sql<HeldHealth & { endpoint_key: string; now: Date }>`
+      SELECT state, failures, endpoint_key, clock_timestamp() AS now,
+        CASE WHEN suspended_until > clock_timestamp()
+          THEN (extract(epoch FROM clock_timestamp() - suspended_at) * 1000)::float8 END AS "suspendedMs"
+      FROM app.catalog_health WHERE ${isNamed(name)} FOR UPDATE`.execute(transaction)
     const [held] = rows
     if (!held) return null
     const change = decide(held)
-    const { state, failures, nextMs, isVerified, drift } = change
+    const { state, failures, nextMs, isVerified, isFreed, drift } = change
     await transaction
       .updateTable('app.catalog_health')
       .set({
@@ -108,6 +126,7 @@ export async function recordProbe(
         next_at: nextMs === null ? null : fromNow(nextMs),
         ...(probe && { probed_at: held.now }),
         ...(isVerified && { verified_at: held.now }),
+        ...(isFreed && { suspended_until: held.now }),
         ...(drift !== undefined && { drift: drift && JSON.stringify(drift) }),
       })
       .where(isNamed(name))
@@ -142,6 +161,7 @@ export async function readHealth(app: AppDatabase, serviceIds: readonly string[]
   const rows = await app
     .selectFrom('app.catalog_health')
     .selectAll()
+    .select(sql<boolean>`coalesce(suspended_until > clock_timestamp(), false)`.as('is_suspended'))
     .where('service_id', 'in', [...serviceIds])
     .orderBy('path')
     .orderBy('method')
@@ -155,7 +175,18 @@ export async function readHealth(app: AppDatabase, serviceIds: readonly string[]
     verifiedAt: row.verified_at,
     drift: row.drift,
     isOver: row.next_at === null,
+    suspension: row.is_suspended ? suspensionOf(row) : null,
   }))
+}
+
+/** The newest one; null if it was never suspended. */
+export function suspensionOf(row: {
+  readonly suspended_at: Date | null
+  readonly suspended_until: Date | null
+  readonly suspended_for: string | null
+}): Suspension | null {
+  const { suspended_at: since, suspended_until: until, suspended_for: reason } = row
+  return since && until && reason !== null ? { reason, since, until } : null
 }
 
 /** The probes of an endpoint that are kept, the newest first. */
@@ -176,7 +207,7 @@ export async function readProbes(
   }))
 }
 
-const isNamed = ({ serviceId, method, path }: EndpointName) =>
+export const isNamed = ({ serviceId, method, path }: EndpointName) =>
   sql<boolean>`service_id = ${serviceId} AND endpoint_key = md5(${`${method} ${path}`})`
 
 /**

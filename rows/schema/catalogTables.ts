@@ -42,6 +42,10 @@ export const catalogTables = {
     probed_at: maybe('timestamptz'),
     verified_at: maybe('timestamptz'),
     drift: maybe('jsonb'),
+    suspended_at: maybe('timestamptz'),
+    suspended_until: maybe('timestamptz'),
+    suspended_for: maybe('text'),
+    suspended_chain_id: maybe('bigint'),
   },
   'app.catalog_probes': {
     service_id: given('text'),

@@ -116,18 +116,28 @@ CREATE TABLE app.catalog_health (
   probed_at timestamp with time zone,
   verified_at timestamp with time zone,
   drift jsonb,
+  suspended_at timestamp with time zone,
+  suspended_until timestamp with time zone,
+  suspended_for text,
+  suspended_chain_id bigint,
   CONSTRAINT catalog_health_pkey PRIMARY KEY (service_id, endpoint_key),
   CONSTRAINT catalog_health_service_id_fkey FOREIGN KEY (service_id) REFERENCES app.catalog_services(service_id) ON DELETE CASCADE,
-  CONSTRAINT catalog_health_state_check CHECK ((state = ANY (ARRAY['unknown'::text, 'verified'::text, 'answering'::text, 'failing'::text, 'delisted'::text, 'unprobed'::text])))
+  CONSTRAINT catalog_health_state_check CHECK ((state = ANY (ARRAY['unknown'::text, 'verified'::text, 'answering'::text, 'failing'::text, 'delisted'::text, 'unprobed'::text]))),
+  CONSTRAINT catalog_health_suspended_check CHECK ((num_nulls(suspended_at, suspended_until, suspended_for, suspended_chain_id) = ANY (ARRAY[0, 4])))
 );
 CREATE INDEX catalog_health_delisted ON app.catalog_health USING btree (service_id, endpoint_key) WHERE (state = 'delisted'::text);
 CREATE INDEX catalog_health_due ON app.catalog_health USING btree (service_id, next_at) WHERE (next_at IS NOT NULL);
+CREATE INDEX catalog_health_suspended ON app.catalog_health USING btree (service_id, endpoint_key) WHERE (suspended_until IS NOT NULL);
 COMMENT ON COLUMN app.catalog_health.endpoint_key IS 'digest of its method and path, which name it within its service';
 COMMENT ON COLUMN app.catalog_health.state IS 'unprobed: no call of it is known to be without effect; answering: it is there, and asked for no price that can be read';
 COMMENT ON COLUMN app.catalog_health.failures IS 'probes that failed since one did not';
 COMMENT ON COLUMN app.catalog_health.next_at IS 'when it is probed next; null for never';
 COMMENT ON COLUMN app.catalog_health.verified_at IS 'when it last answered as it is listed';
 COMMENT ON COLUMN app.catalog_health.drift IS 'price or recipient that it asks for, where the catalog lists another';
+COMMENT ON COLUMN app.catalog_health.suspended_at IS 'when calls that were paid for and not delivered suspended it last; null for never';
+COMMENT ON COLUMN app.catalog_health.suspended_until IS 'when that ends, or ended; null if it was never suspended';
+COMMENT ON COLUMN app.catalog_health.suspended_for IS 'why, in words; null if it was never suspended';
+COMMENT ON COLUMN app.catalog_health.suspended_chain_id IS 'chain that the last of those calls was paid on; null if it was never suspended';
 
 CREATE TABLE app.catalog_probes (
   service_id text NOT NULL,
@@ -385,6 +395,7 @@ CREATE TABLE app.job_nodes (
   CONSTRAINT job_nodes_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'running'::text, 'waiting'::text, 'succeeded'::text, 'failed'::text, 'skipped'::text, 'cancelled'::text]))),
   CONSTRAINT job_nodes_units_max_check CHECK ((units_max >= (0)::numeric))
 );
+CREATE INDEX job_nodes_failed ON app.job_nodes USING btree (ended_at) WHERE ((state = 'failed'::text) AND (attempt > 0) AND (NOT is_carried));
 CREATE INDEX job_nodes_of_service ON app.job_nodes USING btree (service_id, ended_at) WHERE ((attempt > 0) AND (NOT is_carried));
 COMMENT ON TABLE app.job_nodes IS 'calls of a job''s plan, and what came of each';
 COMMENT ON COLUMN app.job_nodes.units_max IS 'the most the call may cost, as it was quoted';

@@ -222,6 +222,7 @@ const statusSchema = s.named('Status', {
         'payments_stopped',
         'wallet_low',
         'spend_unknown',
+        'endpoint_suspended',
       ]),
       problem: s.text(),
       since: s.timestamp,

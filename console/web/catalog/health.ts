@@ -14,6 +14,7 @@ const tones: Readonly<Record<EndpointHealth['state'], Tone>> = {
   failing: 'bad',
   delisted: 'bad',
   unprobed: 'busy',
+  suspended: 'bad',
 }
 
 export function healthBadge(health: EndpointHealth | undefined): HTMLElement {
@@ -25,6 +26,7 @@ function wordsOf(state: EndpointHealth['state'], health: EndpointHealth | undefi
   const word = healthWords[state]
   if (state === 'verified') return verifiedText(health?.lastVerifiedAt)
   if (state === 'delisted') return `${word}: does not answer`
+  if (state === 'suspended') return `${word}: paid and not delivered`
   if (state !== 'failing') return word
   return `${word}: ${counted(health?.failures ?? 1, 'time')}`
 }

@@ -1,7 +1,7 @@
 /** How endpoints are, as unpaid probes find them: beside a description, never in its fields. */
 import * as s from '#http/schema.ts'
 import { membersOf } from '#primitives.ts'
-import type { readProbes, StoredHealth } from '#rows/catalog/catalogHealth.ts'
+import type { readProbes, StoredHealth, Suspension } from '#rows/catalog/catalogHealth.ts'
 import { methodSchema } from '../service.ts'
 
 const differenceSchema = s.optional(s.object({ listed: s.text(), live: s.text() }))
@@ -10,11 +10,20 @@ export const healthSchema = s.array(
   s.named('EndpointHealth', {
     method: methodSchema,
     path: s.text(),
-    state: s.oneOf(['unknown', 'verified', 'answering', 'failing', 'delisted', 'unprobed'] as const, {
-      description:
-        '`answering`: it is there, and asked for no price that can be read; many sellers check the input first. `delisted`: search leaves it out until it answers again. `unprobed`: no call of it is known to be without effect.',
-    }),
+    state: s.oneOf(
+      ['unknown', 'verified', 'answering', 'failing', 'delisted', 'unprobed', 'suspended'] as const,
+      {
+        description:
+          '`answering`: it is there, and asked for no price that can be read; many sellers check the input first. `delisted`: search leaves it out until it answers again. `unprobed`: no call of it is known to be without effect. `suspended`: jobs paid for calls that were not delivered; it is neither found nor sold.',
+      },
+    ),
     failures: s.integer({ minimum: 0, description: 'Probes that failed since one did not.' }),
+    suspension: s.optional(
+      s.object(
+        { reason: s.text(), since: s.timestamp, until: s.timestamp },
+        { description: 'Until then at the latest: a probe that verifies it after an hour ends it.' },
+      ),
+    ),
     lastProbedAt: s.optional(s.timestamp),
     lastVerifiedAt: s.optional(s.timestamp),
     drift: s.optional(
@@ -43,21 +52,26 @@ export const healthSchema = s.array(
 export type EndpointHealth = s.Static<typeof healthSchema>[number]
 
 export function presentHealth(
-  { method, path, state, failures, probedAt, verifiedAt, drift }: StoredHealth,
+  { method, path, state, failures, suspension, probedAt, verifiedAt, drift }: StoredHealth,
   probes?: Awaited<ReturnType<typeof readProbes>>,
 ): EndpointHealth {
   return {
     // Written by this program's import and verifier.
     method: method as EndpointHealth['method'],
     path,
-    state,
+    state: suspension ? 'suspended' : state,
     failures,
+    ...(suspension && { suspension: presentSuspension(suspension) }),
     ...(probedAt && { lastProbedAt: dateText(probedAt) }),
     ...(verifiedAt && { lastVerifiedAt: dateText(verifiedAt) }),
     ...(drift !== null && { drift: membersOf(drift) }),
     ...(probes && { history: probes.map(presentProbe) }),
   }
 }
+
+const presentSuspension = ({ reason, since, until }: Suspension) => ({
+  ...{ reason, since: dateText(since), until: dateText(until) },
+})
 
 const presentProbe = ({
   at,

@@ -27,7 +27,9 @@ export const qualitySchema = s.array(
       ),
     ),
   }),
-  { description: `What became of calls of jobs within ${DAYS} days; endpoints without any are left out.` },
+  {
+    description: `What became of calls of jobs within ${DAYS} days; endpoints without any are left out.`,
+  },
 )
 
 export type EndpointQuality = s.Static<typeof qualitySchema>[number]
@@ -37,11 +39,13 @@ export async function qualityOf(
   serviceId: string,
   endpoints: readonly ServiceEndpoint[],
 ): Promise<readonly EndpointQuality[]> {
-  // The most exact first: a path that fits several is the first one's.
-  const asked = endpoints.map(askedOf).toSorted((one, other) => one.parameters - other.parameters)
-  const found = await readQuality(app, serviceId, asked, DAYS)
+  const found = await readQuality(app, serviceId, askedEndpoints(endpoints), DAYS)
   return found.map((each) => presentQuality(each))
 }
+
+/** The most exact first: a path that fits several is the first one's. */
+export const askedEndpoints = (endpoints: readonly ServiceEndpoint[]): readonly AskedEndpoint[] =>
+  endpoints.map(askedOf).toSorted((one, other) => one.parameters - other.parameters)
 
 function askedOf({ method, path }: ServiceEndpoint): AskedEndpoint & { readonly parameters: number } {
   const template = parseTemplate(path)

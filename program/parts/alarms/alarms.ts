@@ -2,12 +2,16 @@
  * What of a chain its owner must know: read off what the lanes, stores, parity and audit say of
  * themselves.
  */
+import type { SuspensionProblem } from '#orchestrator/verify/SuspensionWatch.ts'
 import type { WalletProblem } from '#wallet/spend/WalletWatch.ts'
 import { type Condition, conditions } from './conditions.ts'
 import type { Watched } from './watched.ts'
 
 /** Each is one condition that holds or does not; texts change while it holds. */
-export type AlarmCode = (typeof conditions)[number]['code'] | WalletProblem['code']
+export type AlarmCode =
+  | (typeof conditions)[number]['code']
+  | WalletProblem['code']
+  | SuspensionProblem['code']
 
 export interface Alarm {
   readonly chainId: number
@@ -35,4 +39,11 @@ export const passesMsOf = (code: AlarmCode): number => {
 /** Conditions of the wallet are those of a chain that it pays on, indexed here or not. */
 const walletCodes: readonly WalletProblem['code'][] = ['wallet_low', 'spend_unknown']
 
-export const alarmCodes: readonly AlarmCode[] = [...conditions.map(({ code }) => code), ...walletCodes]
+/** An endpoint is suspended on the chain that it was paid on. */
+const suspensionCodes: readonly SuspensionProblem['code'][] = ['endpoint_suspended']
+
+export const alarmCodes: readonly AlarmCode[] = [
+  ...conditions.map(({ code }) => code),
+  ...walletCodes,
+  ...suspensionCodes,
+]

@@ -1,5 +1,6 @@
 /** Alarms, and what /metrics tells of chains, disk and process. */
 import { registry } from '#telemetry.ts'
+import type { JobsPart } from '../jobs/jobsPart.ts'
 import type { ParityPart } from '../parity/parityPart.ts'
 import type { Base, Part } from '../part.ts'
 import type { PaymentsPart } from '../payments/paymentsPart.ts'
@@ -18,9 +19,13 @@ interface Alarmed {
   readonly webhooks: WebhooksPart
   readonly payments: PaymentsPart
   readonly wallet: WalletPart
+  readonly jobs: JobsPart
 }
 
-export function openAlarmsPart(base: Base, { parity, webhooks, payments, wallet }: Alarmed): AlarmsPart {
+export function openAlarmsPart(
+  base: Base,
+  { parity, webhooks, payments, wallet, jobs }: Alarmed,
+): AlarmsPart {
   const { config, program } = base
   const { chains } = program
   const looked = {
@@ -29,6 +34,7 @@ export function openAlarmsPart(base: Base, { parity, webhooks, payments, wallet 
     findingsOf: payments.findingsOf,
     channelProblemOf: payments.channelProblemOf,
     ofWallet: wallet.problems,
+    ofSuspensions: jobs.problems,
   }
   const { watch, run } = openAlarms(config, chains, looked, base)
   const { dataDir } = config

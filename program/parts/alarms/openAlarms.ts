@@ -1,4 +1,5 @@
 /** Alarms of all chains of a running program, told to their owner where an address is set. */
+import type { SuspensionProblem } from '#orchestrator/verify/SuspensionWatch.ts'
 import { metrics } from '#telemetry.ts'
 import type { WalletProblem } from '#wallet/spend/WalletWatch.ts'
 import type { Chain } from '../../chain/chain.ts'
@@ -24,6 +25,7 @@ interface Looked {
   readonly findingsOf: (chainId: number) => Watched['payments']
   readonly channelProblemOf: (chainId: number) => string | null
   readonly ofWallet: () => readonly WalletProblem[]
+  readonly ofSuspensions: () => readonly SuspensionProblem[]
 }
 
 export function openAlarms(
@@ -52,7 +54,11 @@ export function openAlarms(
   }
   startAlarmSeries(chains)
   const watch = new AlarmWatch({
-    read: () => [...chains.flatMap((chain) => alarmsOf(watched(chain))), ...looked.ofWallet()],
+    read: () => [
+      ...chains.flatMap((chain) => alarmsOf(watched(chain))),
+      ...looked.ofWallet(),
+      ...looked.ofSuspensions(),
+    ],
     tell: (note) => webhook?.tell(note),
     clock: runtime.clock,
     log,

@@ -3,6 +3,7 @@ import { messageOf } from '#errors.ts'
 import { Jobs } from '#orchestrator/job/Jobs.ts'
 import { OwnCalls } from '#orchestrator/job/OwnCalls.ts'
 import type { JobReadServices } from '#orchestrator/rest/jobs/readJob.ts'
+import { type SuspensionProblem, SuspensionWatch } from '#orchestrator/verify/SuspensionWatch.ts'
 import { appDatabase } from '#rows/database.ts'
 import { removeResults } from '#rows/jobs/reads.ts'
 import { repeat } from '#runtime/repeat.ts'
@@ -17,6 +18,8 @@ export interface JobsPart extends Part<JobReadServices> {
   readonly due: CommitBell
   /** Jobs run from now on: the catalog has the services that ship where they answer now. */
   begin(): void
+  /** Endpoints that are suspended now; the alarms tell them. */
+  readonly problems: () => readonly SuspensionProblem[]
 }
 
 const DAY_MS = 24 * 3_600_000
@@ -37,6 +40,7 @@ export function openJobsPart(base: Base, { buyer, looked }: Pick<WalletPart, 'bu
   const isOwn = (origin: string) => ownOrigins.has(origin)
   const own = buyer && new OwnCalls({ buyer, isOwn, ask: askServer(server), clock })
   const jobs = own && new Jobs({ app, buyer: own, egress, due, changed, runtime, log })
+  const suspensions = new SuspensionWatch({ app, clock, log })
   const failed = (error: unknown) => {
     log.warn({ problem: messageOf(error) }, 'results of jobs could not be removed')
     return REMOVE_MS
@@ -44,6 +48,7 @@ export function openJobsPart(base: Base, { buyer, looked }: Pick<WalletPart, 'bu
   return {
     due,
     begin: begun.resolve,
+    problems: () => suspensions.problems(),
     services: { app: appDatabase({ pool: postgres.reads }), jobsChanged: changed, clock },
     run: ({ shutdown: signal }) =>
       Promise.all([
@@ -51,6 +56,7 @@ export function openJobsPart(base: Base, { buyer, looked }: Pick<WalletPart, 'bu
           // A job that ends before would owe its payer what a chain has paid and its database forgotten.
           .then(() => Promise.race([looked, clock.sleep(LOOK_MS_MAX, signal).catch(() => {})]))
           .then(() => jobs?.run(signal)),
+        jobs && suspensions.run(signal),
         repeat({ clock, signal, failed }, async () =>
           (await removeResults(app, config.resultDays * DAY_MS)) ? PIECE_MS : REMOVE_MS,
         ),

@@ -164,6 +164,35 @@ describe('a key', () => {
     expect(await answer.text()).not.toContain(jobId)
   })
 
+  it('is not sold once it calls a suspended endpoint, whatever it was quoted before', async () => {
+    const body = jobOf(hashing('suspended'))
+    const authorization = await credentialFor(body)
+    const [moneyBefore, before] = [await received(), await rows()]
+    const suspended = { suspended_for: 'why', suspended_chain_id: chainId, suspended_at: new Date() }
+    const suspend = (until: Date) =>
+      shop.catalog.app
+        .updateTable('app.catalog_health')
+        .set({ ...suspended, suspended_until: until })
+        .where('service_id', '=', 'demo-hashes')
+        .execute()
+    await suspend(new Date(Date.now() + 3_600_000))
+    for (const headers of [{}, { authorization }]) {
+      const answer = await post(body, headers)
+      expect([answer.status, await answer.json()]).toMatchObject([
+        502,
+        {
+          error: {
+            code: 'quote_unavailable',
+            message: expect.stringContaining('demo-hashes POST /hash is suspended'),
+          },
+        },
+      ])
+    }
+    expect([await received(), await rows()]).toEqual([moneyBefore, before])
+    await suspend(new Date())
+    expect((await post(body, { authorization })).status).toBe(200)
+  })
+
   it('is the payer’s own: another payer’s job of the same key is another job', async () => {
     const body = jobOf(hashing('mine'))
     const answers = [1, 2].map((index) => client(index).fetch(`${shop.origin}/v1/jobs`, requestOf(body)))
