@@ -92,6 +92,7 @@ async function startApi(postgres: Postgres, sellers: string) {
       app,
       rows: appDatabase(postgres),
       liveness: null,
+      priors: null,
       jobs: null,
       quotes: new Quotes({ app, egress, clock, allowance: async () => {}, terms }),
     },

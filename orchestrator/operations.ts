@@ -16,6 +16,7 @@ import type { JobRequest } from './job/readJobRequest.ts'
 import type { Plan } from './plan/plan.ts'
 import type { Quotes } from './quote/Quotes.ts'
 import { quoteSchema } from './quote/quoteResult.ts'
+import type { QualityPriors } from './search/QualityPriors.ts'
 import { type KeepLiving, type SearchRequest, search } from './search/search.ts'
 import { presentSearch, searchResultSchema } from './search/searchResult.ts'
 import type { Liveness } from './verify/Liveness.ts'
@@ -28,6 +29,8 @@ export interface OrchestratorServices {
   readonly rows: AppDatabase
   /** Null where searches ask no seller. */
   readonly liveness: Liveness | null
+  /** Null where searches do not count how calls went. */
+  readonly priors: QualityPriors | null
   readonly quotes: Quotes
   /** Null where jobs are not sold. */
   readonly jobs: JobDoor | null
@@ -68,9 +71,9 @@ export const SERVICE_FILTERS_MAX = 20
 export const searchServices: Operation<SearchRequest, typeof searchResultSchema> = {
   output: searchResultSchema,
   errors: ['rate_limit_exceeded'],
-  run: async (request, { app, liveness }, { caller, signal }) => {
+  run: async (request, { app, liveness, priors }, { caller, signal }) => {
     const keepLiving: KeepLiving | null = liveness && ((found) => liveness.keepLiving(found, caller, signal))
-    return presentSearch(await search(app, request, keepLiving))
+    return presentSearch(await search(app, request, keepLiving, priors))
   },
 }
 

@@ -61,6 +61,7 @@ test('nothing set is one local chain on embedded engines, on loopback', () => {
     resultDays: 7,
     probesCatalog: true,
     searchesLive: false,
+    ranksByQuality: false,
     secretKeys: [],
     access: {
       ...fileDefaults,

@@ -68,6 +68,8 @@ export interface Config {
   /** Whether services of the catalog are looked at, and whether a search may ask for it. */
   readonly probesCatalog: boolean
   readonly searchesLive: boolean
+  /** Whether searches count how calls of jobs went. */
+  readonly ranksByQuality: boolean
   /** Whether events are sent, and where to. */
   readonly webhooks: NonNullable<Settings['WEBHOOKS']>
   readonly logLevel: LogLevel
@@ -114,6 +116,7 @@ export function readConfig(env: Environment): Config {
     resultDays: given.RESULT_DAYS,
     probesCatalog: given.CATALOG_PROBES === 'on',
     searchesLive: given.LIVE_SEARCH === 'on',
+    ranksByQuality: given.SEARCH_QUALITY === 'on',
     webhooks: given.WEBHOOKS ?? (isForTrial(chains, access.access) ? 'loopback' : 'on'),
     logLevel: given.LOG_LEVEL,
     logsRequests: given.LOG_REQUESTS === 'on',

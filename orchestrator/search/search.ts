@@ -9,6 +9,7 @@ import type { AppDatabase } from '#rows/database.ts'
 import type { PlanNode } from '../plan/plan.ts'
 import { candidatesOf } from './candidates.ts'
 import { type Candidate, readCandidates } from './heldDocuments.ts'
+import type { QualityPriors } from './QualityPriors.ts'
 import { readQuestion, type Vocabulary } from './question/question.ts'
 import { slotsOf, spelled, unknownWords, wordsAskedOf } from './question/slots.ts'
 import { priceScore, type Question, questionOf, type Reason, relevanceOf, scoreOf } from './rank.ts'
@@ -99,11 +100,15 @@ const LIVE_MAX = 20
 /** The first ones, among which equals are told apart by when their sellers last answered. */
 const CONTENDERS_MAX = 2 * LIVE_MAX
 
-/** Live where that is asked for and `keepLiving` is given. */
+/** What moves endpoints that fit as well as others. */
+export type Priors = Pick<QualityPriors, 'of'>
+
+/** Live where that is asked for and `keepLiving` is given; by quality too where `priors` are given. */
 export async function search(
   app: AppDatabase,
   request: SearchRequest,
   keepLiving: KeepLiving | null = null,
+  priors: Priors | null = null,
 ): Promise<SearchResult> {
   const { query, limit, serviceIds, withEvidence } = request
   const isRequired = serviceIds !== null && request.serviceMode !== 'prefer'
@@ -114,7 +119,7 @@ export async function search(
     numbers.push(...(await candidatesOf(app, slots, vocabulary, serviceIds)))
   const preferred = new Set(isRequired ? [] : serviceIds)
   const candidates = await readCandidates(app, [...new Set(numbers)])
-  const all = rank(questionOf(slots), candidates)
+  const all = rank(questionOf(slots), candidates, priors)
   const isPreferred = ({ candidate }: Ranked) => preferred.has(candidate.serviceId)
   const ranked = [...all.filter(isPreferred), ...all.filter((one) => !isPreferred(one))]
   const found = slots.length === 0 ? ranked : confident(ranked, isPreferred)
@@ -141,8 +146,8 @@ export async function search(
  * Best first; each service's further endpoints come later. Ties are decided by name, so that
  * answers repeat.
  */
-function rank(question: Question, candidates: readonly Candidate[]): Ranked[] {
-  const ranked = candidates.map((candidate) => rankOne(question, candidate)).sort(byValue)
+function rank(question: Question, candidates: readonly Candidate[], priors: Priors | null): Ranked[] {
+  const ranked = candidates.map((candidate) => rankOne(question, candidate, priors)).sort(byValue)
   const before = new Map<string, number>()
   return ranked
     .map((one) => {
@@ -153,8 +158,8 @@ function rank(question: Question, candidates: readonly Candidate[]): Ranked[] {
     .sort(byValue)
 }
 
-function rankOne(question: Question, candidate: Candidate): Ranked {
-  const { document, terms } = candidate
+function rankOne(question: Question, candidate: Candidate, priors: Priors | null): Ranked {
+  const { document, terms, serviceId } = candidate
   const { relevance, reasons, isAside } =
     question.slots.length === 0
       ? { relevance: 0, reasons: ['catalog_default'] as const, isAside: false }
@@ -167,7 +172,8 @@ function rankOne(question: Question, candidate: Candidate): Ranked {
     (document.integration === 'first-party' ? FIRST_PARTY_BONUS : 0) -
     (/\/[:{*]/.test(document.path) ? PATH_ARGUMENT_MALUS : 0) -
     (isAside ? ASIDE_MALUS : 0) +
-    (document.priority - 0.5) * PRIORITY_SPAN
+    (document.priority - 0.5) * PRIORITY_SPAN +
+    (priors?.of(serviceId, document) ?? 0)
   return { candidate, document, relevance, price, score, reasons, value }
 }
 

@@ -182,6 +182,11 @@ export const settings = {
     'off',
     '`on` lets searches with `resolution=live` ask the sellers they found whether they are there; `off` answers them from the catalog.',
   ),
+  SEARCH_QUALITY: setting(
+    oneOf('on', 'off'),
+    'off',
+    '`on` lets searches put what jobs paid for and got, and its payers rated well, before what fits as well; `off` orders by the catalog alone.',
+  ),
   LOG_LEVEL: setting(
     oneOf('debug', 'info', 'warn', 'error', 'silent'),
     'info',

@@ -93,3 +93,19 @@ export function endedCalls(serviceId: string, asked: readonly AskedEndpoint[], d
 /** Whether a call `c` was bought by an account that the service is paid at. */
 export const isSellers = (serviceId: string) => sql<boolean>`EXISTS (
   SELECT FROM app.spends s WHERE s.service_id = ${serviceId} AND s.recipient = c.payer)`
+
+/** Services that jobs called, those with the most calls first; `limit` of them at most. */
+export async function readCalledServices(app: AppDatabase, days: number, limit: number): Promise<string[]> {
+  const rows = await app
+    .selectFrom('app.job_nodes')
+    .select('service_id')
+    .where('attempt', '>', 0)
+    .where('is_carried', '=', false)
+    .where(sql<boolean>`ended_at > clock_timestamp() - ${days} * interval '1 day'`)
+    .groupBy('service_id')
+    .orderBy(sql`count(*)`, 'desc')
+    .orderBy('service_id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ service_id: serviceId }) => serviceId)
+}

@@ -36,6 +36,7 @@ const serve = (access: Access = openAccess) =>
       app: catalog.reads,
       rows: catalog.app,
       liveness: null,
+      priors: null,
       jobs: null,
       quotes: new Quotes({
         app: catalog.reads,

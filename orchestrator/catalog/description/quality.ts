@@ -6,7 +6,7 @@ import { parametersOf, parseTemplate } from '../pathTemplate.ts'
 import { methodSchema, type ServiceEndpoint } from '../service.ts'
 
 /** Days that are looked back. */
-const DAYS = 30
+export const QUALITY_DAYS = 30
 
 export const qualitySchema = s.array(
   s.named('EndpointQuality', {
@@ -28,7 +28,7 @@ export const qualitySchema = s.array(
     ),
   }),
   {
-    description: `What became of calls of jobs within ${DAYS} days; endpoints without any are left out.`,
+    description: `What became of calls of jobs within ${QUALITY_DAYS} days; endpoints without any are left out.`,
   },
 )
 
@@ -39,7 +39,7 @@ export async function qualityOf(
   serviceId: string,
   endpoints: readonly ServiceEndpoint[],
 ): Promise<readonly EndpointQuality[]> {
-  const found = await readQuality(app, serviceId, askedEndpoints(endpoints), DAYS)
+  const found = await readQuality(app, serviceId, askedEndpoints(endpoints), QUALITY_DAYS)
   return found.map((each) => presentQuality(each))
 }
 

@@ -9,6 +9,7 @@ import type { DemoSellers } from '#orchestrator/demo/DemoSellers.ts'
 import { JobOrders, type JobOrdersOptions } from '#orchestrator/job/JobOrders.ts'
 import type { McpServices } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
+import { QualityPriors } from '#orchestrator/search/QualityPriors.ts'
 import { importShipped } from '#orchestrator/shipped.ts'
 import { Liveness } from '#orchestrator/verify/Liveness.ts'
 import { Verifier } from '#orchestrator/verify/Verifier.ts'
@@ -54,9 +55,11 @@ export function openOrchestrator(base: OrchestratorBase, selling: Selling): Orch
   const terms = besideDevChain(config.quoteTerms, localIdOf(reachable))
   const { budget } = selling
   const quotes = new Quotes({ app, egress, clock, allowance, terms, budget, isOwn })
+  const priors = config.ranksByQuality ? new QualityPriors() : null
   const services = {
     app,
     rows,
+    priors,
     liveness: config.searchesLive ? new Liveness({ app, egress, clock, allowance, isOwn }) : null,
     quotes,
     jobs: jobDoorOf(selling, {

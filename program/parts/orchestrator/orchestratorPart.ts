@@ -12,7 +12,7 @@ export function openOrchestratorPart(base: Base, selling: Selling): Part<Orchest
   const { lists, runtime, log, server } = base
   const orchestrator = openOrchestrator(base, selling)
   const attributed = new Attributions(lists.attributions)
-  const { app } = orchestrator.services
+  const { app, priors } = orchestrator.services
   return {
     services: {
       ...orchestrator.services,
@@ -24,6 +24,7 @@ export function openOrchestratorPart(base: Base, selling: Selling): Part<Orchest
       Promise.all([
         orchestrator.run(address, shutdown),
         attributed.follow(app, runtime.clock, log, shutdown),
+        priors?.follow(app, runtime.clock, log, shutdown),
       ]),
     close: () => orchestrator.close(),
   }

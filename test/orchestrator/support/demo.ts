@@ -35,6 +35,7 @@ export async function openDemo(
       app: catalog.reads,
       rows: catalog.app,
       liveness: null,
+      priors: null,
       jobs: null,
       quotes: new Quotes({
         app: catalog.reads,
