@@ -44,6 +44,8 @@ declare module 'fastify' {
     errorFields?: Readonly<Record<string, unknown>>
     /** Reads the body's text in place of the JSON parser. @throws ApiError */
     readBody?: (text: string) => unknown
+    /** As `AccessRule.takesPayments`. */
+    takesPayments?: true
   }
   interface FastifyRequest {
     /** Monotonic milliseconds at which the request came in. */
@@ -95,13 +97,17 @@ export function addRoute<Services>(
   endpoint: Endpoint<Services>,
   context: RouteContext<Services>,
 ): void {
-  const { path, method, produces, body, errorFields } = endpoint
+  const { path, method, produces, body, errorFields, access } = endpoint
   const readBody = bodyReader(endpoint)
   const underWay = new SharedReads<WrittenAnswer>()
   app.route({
     method,
     url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    config: { template: path, errorFields, ...(body?.read && { readBody: body.read }) },
+    config: {
+      ...{ template: path, errorFields },
+      ...(body?.read && { readBody: body.read }),
+      ...(access.takesPayments && { takesPayments: true }),
+    },
     ...(body && { bodyLimit: body.bytesMax }),
     ...(isBodyOptional(endpoint) && { preValidation: withEmptyBody }),
     schema:
@@ -110,7 +116,7 @@ export function addRoute<Services>(
     onRequest: (request, reply, done) => {
       const deadline = context.deadlines.start(reply.raw, endpoint.deadlineMs)
       request.deadline = deadline
-      const entering = enter(endpoint.access, request, context)
+      const entering = enter(access, request, context)
       if (entering) deadline.bound(entering).then(() => done(), done)
       else done()
     },

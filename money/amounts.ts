@@ -63,6 +63,8 @@ const ceilDivided = (amount: bigint, by: bigint): bigint => (amount + by - 1n) /
 
 export const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
+export const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+
 /** Units as a decimal without closing zeros: 1500000 of 6 is 1.5. */
 export function decimalText(units: bigint, decimals: number): string {
   const digits = `${units}`.padStart(decimals + 1, '0')

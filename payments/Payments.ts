@@ -40,21 +40,14 @@ import {
   type Price,
   type Unsent,
 } from './methods/PaymentMethod.ts'
+import { type Priced, Prices } from './Prices.ts'
 import type { RefusedPayments } from './RefusedPayments.ts'
 import { type PaidRequest, requestDigest } from './requestDigest.ts'
 import { type Paid, settledFirst, type Taken } from './settledFirst.ts'
 
-export interface PaymentsOptions {
+export interface PaymentsOptions extends Priced {
   readonly app: AppDatabase
   readonly realm: string
-  /** In the order in which they are offered. */
-  readonly methods: readonly PaymentMethod[]
-  /** Dollars a unit, by scope. */
-  readonly prices: Readonly<Record<string, string>>
-  /** Scopes whose requests each have a price of their own. */
-  readonly priced?: ReadonlySet<string>
-  /** Scopes that are sold one by one: channels are for what is cheap and asked for often. */
-  readonly single?: ReadonlySet<string>
   /** Counts what is not accepted. */
   readonly refused: RefusedPayments
   readonly clock: Clock
@@ -104,12 +97,14 @@ interface Paying extends PresentedPayment {
 
 export class Payments {
   readonly #options: PaymentsOptions
+  readonly #prices: Prices
   readonly #held: HeldPayments
   readonly #holds: Holds
   readonly #alongside = new Map<string, Alongside>()
 
   constructor(options: PaymentsOptions) {
     this.#options = options
+    this.#prices = new Prices(options)
     this.#held = new HeldPayments(options.app, options.clock)
     this.#holds = new Holds(options)
   }
@@ -126,20 +121,18 @@ export class Payments {
 
   /** Whether requests of the scope are sold, where anything can be paid. */
   sells(scope: string): boolean {
-    return Number(this.#priceOf(scope) ?? 0) > 0
+    return this.#prices.sells(scope)
   }
 
   /** What a unit of the scope costs by each method, for documents; null where each request has a price. */
   offersOf(scope: string) {
-    const isPriced = this.#options.priced?.has(scope) === true
-    const dollars = isPriced ? '1' : this.sells(scope) ? this.#priceOf(scope) : undefined
+    const isPriced = this.#prices.isPriced(scope)
     const when = this.#options.single?.has(scope) ? '' : ' beyond the quota'
     const description = isPriced ? `the price of ${scope}` : `a unit of ${scope}${when}`
-    return dollars === undefined
-      ? []
-      : this.#methodsFor(scope)
-          .flatMap((method) => method.offersOf(dollars))
-          .map((offer) => ({ ...offer, description, ...(isPriced && { amount: null }) }))
+    return this.#prices
+      .methodsFor(scope)
+      .flatMap((method) => method.offersOf(isPriced ? '1' : this.#prices.of(scope, method)))
+      .map((offer) => ({ ...offer, description, ...(isPriced && { amount: null }) }))
   }
 
   /**
@@ -190,8 +183,7 @@ export class Payments {
     problem?: Readonly<Record<string, unknown>> | null,
     refused?: PresentedPayment,
   ): Promise<Challenged> {
-    const price = this.#askedFor(wanted)
-    const methods = this.#methodsFor(wanted.scope)
+    const methods = this.#prices.methodsFor(wanted.scope)
     if (wanted.method === 'HEAD') {
       const proof = await methods.find(({ identify }) => identify)?.identify?.(wanted.url)
       return challengeOf(proof ? [proof] : []) ?? nothingOffered()
@@ -199,7 +191,11 @@ export class Payments {
     const accepted = acceptedOf(methods, wanted.accept)
     const challenges = await Promise.all(
       accepted.map((method) =>
-        method.challenge(price, wanted.url, refused?.method === method ? refused.credential : undefined),
+        method.challenge(
+          this.#askedFor(wanted, method),
+          wanted.url,
+          refused?.method === method ? refused.credential : undefined,
+        ),
       ),
     )
     const offered = challenges.filter((challenge) => challenge !== null)
@@ -273,9 +269,9 @@ export class Payments {
   async #begin(presented: PresentedPayment, wanted: Wanted): Promise<Admission> {
     const { app, clock } = this.#options
     const { method, credential } = presented
-    if (!this.#methodsFor(wanted.scope).includes(method)) throw notTaken()
+    if (!this.#prices.methodsFor(wanted.scope).includes(method)) throw notTaken()
     if (wanted.method === 'HEAD') throw new ApiError('request_invalid', 'HEAD has no answer to pay for.')
-    const price = this.#askedFor(wanted)
+    const price = this.#askedFor(wanted, method)
     const terms = { requestDigest: price.digest, scope: wanted.scope, method: method.name }
     const claims = new Claims({ app, held: this.#held, terms })
     const paying = (payment: Payment, checked: CheckedPayment = payment) => {
@@ -297,26 +293,15 @@ export class Payments {
     }
   }
 
-  #methodsFor(scope: string): readonly PaymentMethod[] {
-    const { methods, priced, single } = this.#options
-    const isSingle = priced?.has(scope) || single?.has(scope)
-    return isSingle ? methods.filter(({ sellsUnitsAlone }) => !sellsUnitsAlone) : methods
-  }
-
-  #priceOf(scope: string): string | undefined {
-    const { prices } = this.#options
-    return Object.hasOwn(prices, scope) ? prices[scope] : undefined
-  }
-
-  #askedFor({
-    scope,
-    units,
-    dollars = this.#priceOf(scope),
-    atLeast = '0',
-    meta = {},
-    ...request
-  }: Wanted): Price {
-    if (dollars === undefined) throw new TypeError(`${scope} is not sold`)
+  #askedFor(wanted: Wanted, method: PaymentMethod): Price {
+    const {
+      scope,
+      units,
+      atLeast = '0',
+      meta = {},
+      dollars = this.#prices.of(scope, method),
+      ...request
+    } = wanted
     const digest = requestDigest(this.#options.realm, request)
     const isDearer = amountOf(atLeast, 1, DIGITS) > amountOf(dollars, units, DIGITS)
     const asked = isDearer ? { dollars: atLeast, units: 1 } : { dollars, units }

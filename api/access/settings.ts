@@ -1,6 +1,7 @@
 /** What an operator decides about access, and the file that holds the finer parts of it. */
 import * as s from '#http/schema.ts'
 import { settingFile } from '#http/settingCheck.ts'
+import type { UnitPrices } from '#payments/Prices.ts'
 import { dollars, type PaymentSettings, paymentSettings, paymentsFile } from './paymentSettings.ts'
 import { selfServeScopes } from './scopes.ts'
 
@@ -34,8 +35,7 @@ export interface AccessSettings {
   readonly signUp: 'invited' | 'open'
   /** Scopes that keys made over the API may have. */
   readonly issuableScopes: readonly string[]
-  /** Dollars a unit of each scope that is sold, as decimal text. */
-  readonly prices: Readonly<Record<string, string>>
+  readonly prices: UnitPrices
   /** Where payments go; null where nobody said. */
   readonly payments: PaymentSettings | null
 }
@@ -45,7 +45,8 @@ const quota = s.optional(s.integer({ minimum: 1, maximum: 1_000_000_000 }))
 /** Given by people to their keys unless the file says which. */
 const decidedScopes = ['webhooks:read', 'webhooks:write'] as const
 
-const price = s.optional(dollars)
+/** One for every way to pay, or one for sessions beside that of charges. */
+const price = s.optional(s.union([dollars, s.object({ charge: dollars, session: dollars })]))
 
 const fileSchema = s.object({
   prices: s.optional(s.object({ 'data:read': price, 'indexer:query': price, 'webhooks:write': price })),
@@ -60,10 +61,14 @@ const readFile = settingFile(fileSchema)
 const quotaDefaults: QuotaSizes = { key: 100, organization: 1_000, address: 20, person: 60 }
 
 /**
- * Reads are no dearer than a thousandth of a dollar, which is what others ask. A subscription to events
- * runs for 30 days.
+ * Reads are no dearer than a thousandth of a dollar, which is what others ask, and out of a deposit, which
+ * no transaction is sent for, a fiftieth of that. A subscription to events runs for 30 days.
  */
-const pricesDefault = { 'data:read': '0.0005', 'indexer:query': '0.001', 'webhooks:write': '0.1' }
+const pricesDefault: UnitPrices = {
+  'data:read': { charge: '0.0005', session: '0.00001' },
+  'indexer:query': { charge: '0.001', session: '0.001' },
+  'webhooks:write': { charge: '0.1', session: '0.1' },
+}
 
 type FileSettings = Pick<AccessSettings, 'quotas' | 'signUp' | 'issuableScopes' | 'prices' | 'payments'>
 
@@ -80,7 +85,7 @@ export function readAccessFile(setting: string, path: string): FileSettings {
   const file = readFile(setting, path)
   const { quotas, signUp = 'invited', issuableScopes = decidedScopes, prices, payments } = file
   return {
-    prices: { ...pricesDefault, ...prices },
+    prices: { ...pricesDefault, ...unitPrices(prices) },
     payments: payments ? paymentSettings(setting, payments) : null,
     quotas: { ...quotaDefaults, ...quotas },
     signUp,
@@ -90,3 +95,12 @@ export function readAccessFile(setting: string, path: string): FileSettings {
     ],
   }
 }
+
+/** What stands alone is for every way to pay. */
+const unitPrices = (prices: Readonly<Record<string, string | UnitPrices[string]>> = {}): UnitPrices =>
+  Object.fromEntries(
+    Object.entries(prices).map(([scope, each]) => [
+      scope,
+      typeof each === 'string' ? { charge: each, session: each } : each,
+    ]),
+  )

@@ -90,6 +90,11 @@ export interface AccessRule {
   readonly ignoresCredentials?: true
   /** Answered uncounted while the store that counts is away. */
   readonly opensUncounted?: true
+  /**
+   * A message has an answer in its own protocol, also where it is for the way of payment alone: nobody
+   * answers in its place.
+   */
+  readonly takesPayments?: true
 }
 
 /** Chain data: open to all, counted, payable. */

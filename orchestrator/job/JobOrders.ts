@@ -143,7 +143,7 @@ export class JobOrders {
       const { settle, release } = admission.payment
       // Repeats go on with it at once.
       const taken = await settle().finally(release)
-      if (taken.kind === 'challenged') return await this.#ask(request, ordering)
+      if (taken.kind === 'challenged') return await this.#ask(request, ordering, taken)
       this.#options.made()
       return orderedAs(await this.#jobOf(admission.payment.id), taken.headers)
     } catch (error) {

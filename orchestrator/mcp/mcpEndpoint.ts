@@ -28,7 +28,7 @@ export const mcpEndpoint = rawEndpoint({
   description:
     'Streamable HTTP in the revisions 2026-07-28 and 2025-11-25, and those before: no session, JSON answers (events for clients that take nothing else). Tools: search_services, describe_service, quote_plan, create_job, get_job, create_job_review, get_job_review, send_product_feedback; of chain data query_chain, list_transfers, list_balances. For clients that declare `io.modelcontextprotocol/tasks` jobs are tasks (tasks/get, tasks/update, tasks/cancel).',
   tag: 'Services',
-  access: agentRequests,
+  access: { ...agentRequests, takesPayments: true },
   body: s.foreign('A JSON-RPC message of the protocol.'),
   bodyBytesMax: BODY_BYTES_MAX,
   readBody: readMessages,

@@ -69,8 +69,8 @@ export interface Identity {
 export interface PaymentMethod {
   /** `tempo/charge`: in Accept-Payment and in the rows that it alone can tell the outcome of. */
   readonly name: string
-  /** Whether it pays for units at the price of their scope alone, and not what has a price of its own. */
-  readonly sellsUnitsAlone?: boolean
+  /** Whether it pays out of a deposit: at the price of sessions, and for nothing that is sold one by one. */
+  readonly isChannel?: boolean
   /** What a unit costs in each currency that settles now; empty where none does. */
   offersOf(dollars: string): readonly DocumentedOffer[]
   /**

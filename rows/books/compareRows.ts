@@ -103,7 +103,7 @@ const ofFees: RowRule = {
 /** What is owed as refunds, by payment: what a job did not cost, and what was paid for nothing. */
 const owedRefunds = sql`
   SELECT payment_id AS reference, payer, chain_id, token AS currency, charged_amount - committed_amount AS amount,
-    payment_method <> 'session' AS is_due
+    true AS is_due
   FROM app.jobs WHERE payment_id IS NOT NULL AND ended_at IS NOT NULL AND committed_amount < charged_amount
   UNION ALL
   SELECT id, payer, chain_id, currency, amount, false FROM app.payments WHERE owed_at IS NOT NULL`

@@ -311,7 +311,7 @@ async function close(
     .execute()
   if (charge === null) return
   await addClosing(transaction, charge, closing)
-  if (closing.refund === 0n || charge.method === 'session') return
+  if (closing.refund === 0n) return
   const { chainId, token: currency, paymentId } = charge
   const owed = { kind: 'refund', reference: paymentId, chainId, currency, amount: closing.refund } as const
   await queuePayout(transaction, { ...owed, to: payer }, nowMs)

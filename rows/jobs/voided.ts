@@ -132,10 +132,8 @@ async function closeAgain(
       { account: to, chainId, currency, amount },
     ])
   await move('closed', REVENUE_OF_JOBS, REFUNDS)
-  if (charge.method !== 'session') {
-    const owed = { kind: 'refund', reference: spendId, chainId, currency, amount } as const
-    await queuePayout(transaction, { ...owed, to: job.payer }, row.now_ms)
-  }
+  const owed = { kind: 'refund', reference: spendId, chainId, currency, amount } as const
+  await queuePayout(transaction, { ...owed, to: job.payer }, row.now_ms)
   if (!(await isReversed(transaction, paymentId))) return
   // What never came is not paid back.
   await withdrawPayout(transaction, 'refund', spendId)

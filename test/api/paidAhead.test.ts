@@ -63,7 +63,7 @@ beforeAll(async () => {
   charges = chargesOf(options, randomBytes(32), undefined, { currencies: () => (cannotSettle ? [] : taken) })
   const payments = new Payments({
     ...{ app, realm: 'shop.example', clock, refused: refusedPayments(app), log: silentLogger },
-    prices: { 'data:read': '0.0005' },
+    prices: { 'data:read': { charge: '0.0005', session: '0.0005' } },
     methods: [charges],
   })
   const quotas = new Quotas(quotaRows(app), clock)

@@ -31,7 +31,7 @@ beforeAll(async () => {
   const payments = new Payments({
     ...{ app, realm: 'shop.example', clock, refused: refusedPayments(app), log: silentLogger },
     methods: [chargesOf(options, randomBytes(32))],
-    prices: { 'indexer:query': scopePrice },
+    prices: { 'indexer:query': { charge: scopePrice, session: scopePrice } },
   })
   const settings: AccessSettings = {
     ...fileDefaults,

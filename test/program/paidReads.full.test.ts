@@ -103,11 +103,13 @@ test('the lines of the page pay as they stand', async () => {
 
 test('the document tells what a unit costs, and passes the discovery of the payment library', async () => {
   const read = async () => JSON.parse(await (await fetch(`${program.origin}/openapi.json`)).text())
-  const offer = (intent: string) => expect.objectContaining({ intent, method: 'tempo', amount: '500' })
+  const offer = (intent: string, amount: string) =>
+    expect.objectContaining({ intent, method: 'tempo', amount })
+  const [charge, session] = [offer('charge', '500'), offer('session', '10')]
   // Sessions are offered once the channel contract is seen on the chain.
   await expect
     .poll(async () => (await read()).paths['/v1/blocks'].get['x-payment-info'].offers)
-    .toEqual(['charge', 'charge', 'session', 'session'].map(offer))
+    .toEqual([charge, charge, session, session])
   const document = await read()
   expect(validate(document)).toEqual([])
   expect(document['x-service-info'].docs.apiReference).toMatch(/^\/|^http/)

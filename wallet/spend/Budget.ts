@@ -2,7 +2,7 @@
  * What the wallet would buy now: by the same choice as a purchase, on a chain that a node answers
  * for, within what it has and what its limits leave.
  */
-import { rescaled, smaller } from '#money/amounts.ts'
+import { larger, rescaled, smaller } from '#money/amounts.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { readReserved, sumReserved } from '#rows/jobs/reservations.ts'
 import {
@@ -228,8 +228,6 @@ const usedUp = (of: DaySum['kind'] | LimitName): string =>
   `is not bought today: what the wallet spends on a day${spentOn[of]} is used up`
 
 const networkOf = ({ chainId }: PayChain): string => `eip155:${chainId}`
-
-const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 
 const sumOf = (of: readonly { readonly units: bigint }[]): bigint =>
   of.reduce((sum, { units }) => sum + units, 0n)

@@ -1,12 +1,12 @@
 /**
- * Payment channels of a Tempo chain: a payer deposits once and signs for each read. The protocol is
+ * Payment channels of a Tempo chain: a payer deposits once and signs for each request. The protocol is
  * the library's; here stand what is asked for, and that each voucher is kept, and spent for one
  * payment alone, before its answer leaves.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Credential, Errors } from 'mppx'
 import { Session } from 'mppx/tempo'
-import { amountOf, decimalText } from '#money/amounts.ts'
+import { amountOf, decimalText, larger } from '#money/amounts.ts'
 import { isRecord } from '#primitives.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { findChannel, wasTaken } from '#rows/payments/channels.ts'
@@ -20,6 +20,7 @@ import {
   digestOf,
   expiryOf,
   mppCredentialIn,
+  mppMetaIn,
   mppPaymentIn,
   refusal,
   serializeReceipt,
@@ -50,8 +51,8 @@ export interface SessionOptions extends SessionSellerOptions {
   readonly currencies: () => readonly Currency[]
 }
 
-/** A suggestion: a deposit lasts for so many units. */
-const DEPOSIT_UNITS = 1_000n
+/** A suggestion: a deposit is for so many requests like this one, and dollars at least. */
+const [DEPOSIT_REQUESTS, DEPOSIT_DOLLARS] = [2n, '0.5']
 
 /** A price in one currency. */
 interface Asked {
@@ -63,7 +64,8 @@ interface Asked {
 
 export class TempoSessions implements PaymentMethod {
   readonly name = CHANNEL_METHOD
-  readonly sellsUnitsAlone = true
+  readonly isChannel = true
+  readonly metaIn = mppMetaIn
   readonly receiptHeaders = (receipt: string) => ({ 'payment-receipt': receipt })
   readonly #options: SessionOptions
   readonly #app: AppDatabase
@@ -248,8 +250,8 @@ export class TempoSessions implements PaymentMethod {
   #amountsOf({ dollars, units }: Price): readonly Asked[] {
     return this.#options.currencies().map((currency) => {
       const amount = amountOf(dollars, units, currency.decimals)
-      const deposit = amountOf(dollars, 1, currency.decimals) * DEPOSIT_UNITS
-      return { currency, amount, deposit: deposit > amount ? deposit : amount }
+      const least = amountOf(DEPOSIT_DOLLARS, 1, currency.decimals)
+      return { currency, amount, deposit: larger(least, amount * DEPOSIT_REQUESTS) }
     })
   }
 

@@ -1,7 +1,7 @@
 /** Sessions of the shop, and payers that are the library's own managers of one channel. */
 import { tempo as payByTempo } from 'mppx/client'
 import { Session } from 'mppx/tempo'
-import { createClient, type Transport } from 'viem'
+import { type Account, createClient, type Transport } from 'viem'
 import { tempo } from 'viem/chains'
 import { channelTransport } from '#local/devchain/channels/channelTransport.ts'
 import { DevRpc } from '#local/devchain/devRpc.ts'
@@ -43,11 +43,12 @@ export interface PayerOptions {
 
 /** The library's manager of one payer's channel, and what it sends. */
 export function openSession(
-  index: number,
+  /** The place of one of the dev chain's. */
+  payer: number | Account,
   { rpcUrl, chainId }: Pick<ShopOptions, 'rpcUrl' | 'chainId'>,
   options: PayerOptions = {},
 ) {
-  const account = accountOf(index)
+  const account = typeof payer === 'number' ? accountOf(payer) : payer
   const client = createClient({
     account,
     chain: { ...tempo, id: chainId },
@@ -64,13 +65,18 @@ export function openSession(
   const channelStore = options.channelStore ?? createChannelStore()
   const fixed = { account, client, fetch: through, channelStore }
   const manager = payByTempo.session.manager({ maxDeposit: '1', ...options, ...fixed })
-  /** The next voucher, signed for a read and not sent. */
-  const nextVoucher = async (url: string) => {
+  /** What is signed for it is kept and not sent. */
+  const signedFor = async (act: () => Promise<unknown>) => {
     wire.keepsVouchers = true
-    await manager.fetch(url).catch(() => {})
+    await act().catch(() => {})
     wire.keepsVouchers = false
-    const authorization = sent.at(-1)?.headers.get('authorization') ?? ''
-    return (to: string, init: RequestInit = {}) => fetch(to, { ...init, headers: { authorization } })
+    return sent.at(-1)?.headers.get('authorization') ?? ''
   }
-  return { manager, sent, channelStore, nextVoucher, read: (url: string) => manager.fetch(url) }
+  /** The next voucher, signed for a request. */
+  const nextVoucher = async (url: string, asked: RequestInit = {}) => {
+    const authorization = await signedFor(() => manager.fetch(url, asked))
+    return (to: string, init = asked) =>
+      fetch(to, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), authorization } })
+  }
+  return { manager, sent, channelStore, signedFor, nextVoucher, read: (url: string) => manager.fetch(url) }
 }

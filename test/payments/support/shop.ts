@@ -67,7 +67,7 @@ export async function openShop(options: ShopOptions): Promise<Shop> {
   const payments = new Payments({
     ...{ app, realm: REALM, clock, log, refused: refusedPayments(app) },
     methods: options.methods?.(charges) ?? [charges],
-    prices: { 'data:read': '0.0005' },
+    prices: { 'data:read': { charge: '0.0005', session: '0.0005' } },
   })
   const reads: Shop['reads'] = { count: 0, fails: false, waitsFor: null, streams: untilItEnds }
   const server = await startServer(goods(reads), {}, { access: overQuota(payments), log, clock })

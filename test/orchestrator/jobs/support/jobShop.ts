@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { http, type Transport } from 'viem'
 import { createServer } from '#api/server.ts'
+import { anonymous } from '#http/request/access.ts'
 import { CursorKeys } from '#http/request/cursor.ts'
 import { DevRpc } from '#local/devchain/devRpc.ts'
 import { JOBS_SCOPE, JobOrders, type JobOrdersOptions } from '#orchestrator/job/JobOrders.ts'
@@ -73,7 +74,7 @@ export async function openJobShop(atEnd: (end: () => Promise<void>) => void, opt
         askOwn: () => Promise.reject(new Error('no tool of this server asks it')),
       },
       chains: [],
-      access: openToCallers,
+      access: { ...openToCallers, manage: (request) => payments.managed(request, anonymous.id) },
       cursorKeys: new CursorKeys([Buffer.alloc(32, 1)]),
       clock,
       log: createLogger('silent'),
