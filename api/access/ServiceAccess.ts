@@ -295,7 +295,7 @@ export class ServiceAccess implements Access {
 
   /** Open to all are the metrics too, though their readers are no operators. */
   #allowed(caller: CountedCaller, rule: AccessRule): CountedCaller {
-    const isOpenToAll = this.#options.settings.mode === 'open' && rule.who === 'operator'
+    const isOpenToAll = this.#options.settings.mode === 'open' && rule.opensToAll === true
     return isOpenToAll || this.#askedOf(caller, rule) ? caller : assertAllowed(caller, rule)
   }
 

@@ -95,6 +95,8 @@ export interface AccessRule {
    * answers in its place.
    */
   readonly takesPayments?: true
+  /** The operator's, and everybody's where access is open to all. */
+  readonly opensToAll?: true
 }
 
 /** Chain data: open to all, counted, payable. */
@@ -115,8 +117,16 @@ export const documents: AccessRule = {
 /** Open to all, and tells the operator more. */
 export const recognised: AccessRule = { who: 'anyone', scope: null, payable: false }
 
-/** For the operator alone. */
-export const operatorOnly: AccessRule = { who: 'operator', scope: null, payable: false }
+/** Metrics: for the operator, and for all where access is open to all. */
+export const metrics: AccessRule = { who: 'operator', scope: null, payable: false, opensToAll: true }
+
+/** Payers and their money: the operator's alone, however open access is. */
+export const operatorOnly: AccessRule = {
+  who: 'operator',
+  scope: 'operator',
+  payable: false,
+  perMinute: 120,
+}
 
 /** What a person does with organizations, projects and keys. */
 export const management: AccessRule = { who: 'session', scope: 'management', payable: false }

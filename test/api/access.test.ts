@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { Quotas } from '#api/access/Quotas.ts'
 import { ServiceAccess } from '#api/access/ServiceAccess.ts'
 import { newToken } from '#api/access/token.ts'
-import { operatorOnly, recognised } from '#http/request/access.ts'
+import { metrics, operatorOnly, recognised } from '#http/request/access.ts'
 import { type NewKey, revokeKey } from '#rows/access/keys.ts'
 import { PostgresError } from '#store/postgres.ts'
 import {
@@ -244,6 +244,9 @@ test.each<[string, string, Readonly<Record<string, string>>, boolean]>([
   const [, remoteAddress, headers, isOperator] = asked
   const access = openAccess({ ...guarded, mode: 'open', isOpenToAll: true, publicUrl: null })
   const request = { headers, queryKey: undefined, remoteAddress, method: 'GET', url: '/status' }
-  for (const rule of [recognised, operatorOnly])
+  for (const rule of [recognised, metrics])
     expect(await access.identify(request, rule)).toMatchObject({ isOperator })
+  const asOperator = async () => access.identify(request, operatorOnly)
+  if (isOperator) expect(await asOperator()).toMatchObject({ isOperator })
+  else await expect(asOperator()).rejects.toMatchObject({ code: 'api_key_missing' })
 })

@@ -2,7 +2,7 @@
 
 import type { RawAnswer } from '#http/answer/answer.ts'
 import { rawEndpoint } from '#http/rawEndpoint.ts'
-import { open, operatorOnly } from '#http/request/access.ts'
+import { metrics, open } from '#http/request/access.ts'
 import { chainParameter } from '#http/request/chain.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
@@ -70,7 +70,7 @@ export const readMetricsEndpoint = rawEndpoint({
   summary: 'Metrics in the Prometheus text format.',
   description: 'Where access is guarded: for the machine itself, and for keys with the scope `*`.',
   tag: 'System',
-  access: operatorOnly,
+  access: metrics,
   produces: { 'text/plain': null },
   answer: async (_call, _services: unknown) => ({
     kind: 'bytes',
