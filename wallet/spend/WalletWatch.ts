@@ -64,6 +64,11 @@ export class WalletWatch {
     return this.#balances
   }
 
+  /** As of the last look; asked of the chains where there was none. */
+  async balances(): Promise<readonly Balance[]> {
+    return this.#balances.length > 0 ? this.#balances : this.look()
+  }
+
   /** What holds now, as of the last look. */
   problems(): readonly WalletProblem[] {
     return [...this.#low(), ...this.#unknown()]

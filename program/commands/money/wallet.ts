@@ -1,15 +1,12 @@
 /** `millrace wallet`: what the wallet has and spends, and its pause. */
 import { SettingError } from '#errors.ts'
-import { decimalText } from '#money/amounts.ts'
 import { appDatabase } from '#rows/database.ts'
-import { sumOpenSpends } from '#rows/jobs/spends.ts'
-import { readWallet } from '#rows/jobs/wallet.ts'
-import { readDay } from '#rows/jobs/walletDays.ts'
-import { findPause, pause, resumeWallet } from '#rows/payments/pauses.ts'
+import { pause, resumeWallet } from '#rows/payments/pauses.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { besideDevChain } from '#wallet/currencies.ts'
-import { type Balance, readBalances } from '#wallet/spend/WalletWatch.ts'
+import { readBalances } from '#wallet/spend/WalletWatch.ts'
+import { readWalletReport, type WalletReport } from '#wallet/spend/walletReport.ts'
 import { openBeside } from '../../beside.ts'
 import type { Config } from '../../config.ts'
 import { walletKeysOf } from '../../parts/wallet/walletKeys.ts'
@@ -21,52 +18,25 @@ export async function printWallet(config: Config, json: boolean, runtime: Runtim
   process.stdout.write(json ? `${JSON.stringify(report)}\n` : `${linesOf(report).join('\n')}\n`)
 }
 
-async function readReport(config: Config, runtime: Runtime, log: Logger) {
+async function readReport(config: Config, runtime: Runtime, log: Logger): Promise<WalletReport> {
   const { engines, reachable, close } = await openBeside(config, runtime, log)
   try {
     const keys = walletKeysOf(config, reachable)
     if (!keys) throw new SettingError('WALLET_FILE', 'is not set, and there is no local dev chain')
     const { account, chains, limits } = keys
+    const { address } = account
     const local = reachable.find(({ devChain }) => devChain !== null)
     const terms = besideDevChain(config.quoteTerms, local?.chainId ?? null)
-    const app = appDatabase(engines.postgres)
-    const state = await readWallet(app)
-    const paused = await findPause(app, 'wallet')
-    const balances = await readBalances({ address: account.address, chains, terms })
-    const sums = await readDay(app, state.day)
-    const open = await sumOpenSpends(app)
-    const dollars = (units: bigint) => decimalText(units, terms.decimals)
-    return {
-      address: account.address,
-      paused: paused?.pausedAt.toISOString() ?? null,
-      pauseReason: paused?.reason ?? null,
-      awaitsReconciliation: !state.isKnown,
-      balances: balances.map(balanceOf),
-      reserved: dollars(open.reduce((sum, { units }) => sum + units, 0n)),
-      day: state.day,
-      spent: sums.map(({ kind, subject, units }) => ({ kind, subject, dollars: dollars(units) })),
-      limits: {
-        job: dollars(limits.jobUnits),
-        day: dollars(limits.dayUnits),
-        service: dollars(limits.serviceUnits),
-        payee: dollars(limits.payeeUnits),
-        payer: dollars(limits.payerUnits),
-      },
-    }
+    const balances = await readBalances({ address, chains, terms })
+    return await readWalletReport({ app: appDatabase(engines.postgres), address, terms, limits }, balances)
   } finally {
     await close()
   }
 }
 
-const balanceOf = ({ chainId, token, decimals, amount }: Balance) => ({
-  chainId,
-  token,
-  amount: amount === null ? null : decimalText(amount, decimals),
-})
-
-function linesOf(report: Awaited<ReturnType<typeof readReport>>): readonly string[] {
-  const { address, paused, pauseReason, awaitsReconciliation, balances, reserved, day, spent, limits } =
-    report
+function linesOf(report: WalletReport): readonly string[] {
+  const { address, paused, pauseReason, awaitsReconciliation, balances, reserved, day, spent } = report
+  const { held, left, limits } = report
   const told = (text: string | null) => text ?? 'no node answers, or no such token'
   return [
     `address   ${address}`,
@@ -74,7 +44,8 @@ function linesOf(report: Awaited<ReturnType<typeof readReport>>): readonly strin
     ...balances.map(
       ({ chainId, token, amount }) => `has       ${told(amount)} of ${token} on chain ${chainId}`,
     ),
-    `reserved  ${reserved}`,
+    `reserved  ${reserved}, and ${held} by jobs of today that run`,
+    `left      ${left} of ${limits.day} on ${day}`,
     ...spent.map(
       ({ kind, subject, dollars }) =>
         `${day}  ${dollars} ${kind === 'all' ? 'altogether' : `${kind === 'payer' ? 'for' : 'to'} ${kind} ${subject}`}`,

@@ -9,6 +9,7 @@ import { Budget } from '#wallet/spend/Budget.ts'
 import { Spender } from '#wallet/spend/Spender.ts'
 import { SpendReconciler } from '#wallet/spend/SpendReconciler.ts'
 import { type WalletProblem, WalletWatch } from '#wallet/spend/WalletWatch.ts'
+import { readWalletReport, type WalletReport } from '#wallet/spend/walletReport.ts'
 import type { Base, Part } from '../part.ts'
 import { watchOutflows } from '../watchOutflows.ts'
 import { walletKeysOf } from './walletKeys.ts'
@@ -22,6 +23,8 @@ export interface WalletPart extends Part {
   readonly looked: Promise<void>
   /** What holds now; the alarms tell it. */
   readonly problems: () => readonly WalletProblem[]
+  /** Balances, spends and limits; null where there is no wallet. */
+  readonly report: (() => Promise<WalletReport>) | null
 }
 
 /** @throws SettingError */
@@ -30,7 +33,14 @@ export async function openWalletPart(base: Base): Promise<WalletPart> {
   const keys = walletKeysOf(config, program.reachable)
   if (!keys)
     return {
-      ...{ services: {}, buyer: null, budget: null, looked: Promise.resolve(), problems: () => [] },
+      ...{
+        services: {},
+        buyer: null,
+        budget: null,
+        looked: Promise.resolve(),
+        problems: () => [],
+        report: null,
+      },
       notes: ['no job can be bought: WALLET_FILE is not set'],
     }
   const { account, chains, limits, lowUnits } = keys
@@ -55,13 +65,16 @@ export async function openWalletPart(base: Base): Promise<WalletPart> {
     })),
   )
   const { mayPay } = outflows
-  const watch = new WalletWatch({ app, address: account.address, chains, terms, lowUnits, clock, log })
+  const { address } = account
+  const watch = new WalletWatch({ app, address, chains, terms, lowUnits, clock, log })
+  const reported = { app: appDatabase({ pool: program.engines.postgres.reads }), address, terms, limits }
   return {
     services: {},
-    budget: new Budget({ ...looking, address: account.address, chains, limits, mayPay }),
+    budget: new Budget({ ...looking, address, chains, limits, mayPay }),
     buyer: new Spender({ ...looking, egress, sealer, limits, mayPay, failpoint }),
     looked: outflows.looked,
     problems: () => watch.problems(),
+    report: async () => readWalletReport(reported, await watch.balances()),
     notes: [
       `calls of jobs are paid by ${account.address} on ${chains.map(({ chainId }) => chainId).join(', ')}`,
     ],
