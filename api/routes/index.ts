@@ -47,6 +47,7 @@ import { listTransfersEndpoint, type TransferServices } from './transfers.ts'
 import type { WebhookServices } from './webhooks/access.ts'
 import { webhookEndpoints } from './webhooks/index.ts'
 
+export { operatorEndpoints } from './operator/index.ts'
 export { readDocumentExamples } from './service/documentExamples.ts'
 
 /** What the program gives the routes. */

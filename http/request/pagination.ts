@@ -57,6 +57,18 @@ export interface ListResult<Row, Meta = object> {
   readonly meta?: Meta
 }
 
+/** A page of rows that are ordered by their ids: `list` is asked for those before one. */
+export async function pageById<Row extends { readonly id: string }>(
+  { position, limit }: Pick<ListPage, 'position' | 'limit'>,
+  list: (limit: number, before: string | null) => Promise<readonly Row[]>,
+): Promise<ListResult<Row>> {
+  const [before] = position ?? []
+  const rows = await list(limit + 1, typeof before === 'string' ? before : null)
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  return { rows: shown, next: rows.length > limit && last ? [last.id] : null }
+}
+
 /** A total is counted up to here; one that reaches it is a lower bound. */
 export const TOTAL_COUNT_MAX = 10_000
 

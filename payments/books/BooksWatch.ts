@@ -14,6 +14,17 @@ export interface BooksWatchOptions {
   readonly log: Logger
 }
 
+export interface BooksLook {
+  /** Null before the first. */
+  readonly lookedAt: Date | null
+  /** When the chains were asked too; null before the first time. */
+  readonly chainsAskedAt: Date | null
+  /** Entries, rows and transfers that differ. */
+  readonly differing: number
+  /** A sentence for each chain that did not tell, or tells nobody. */
+  readonly unchecked: readonly string[]
+}
+
 const FIRST_MS = 60_000
 /** Ledger and rows are read each time. */
 const LOOK_MS = 3_600_000
@@ -28,6 +39,8 @@ export class BooksWatch {
   /** What the last look at the chains found beside. */
   #ofChains = 0
   #unchecked: readonly string[] = []
+  #lookedAt: Date | null = null
+  #chainsAskedAt: Date | null = null
   #unnamed: readonly number[] = []
 
   constructor(options: BooksWatchOptions) {
@@ -37,6 +50,14 @@ export class BooksWatch {
   /** Entries, rows and transfers that differed at the last look; up to 1,000 of each kind are counted. */
   get differing(): number {
     return Math.max(this.#ofRows, this.#ofChains)
+  }
+
+  /** The findings of this process's last look. */
+  get last(): BooksLook {
+    return {
+      ...{ lookedAt: this.#lookedAt, chainsAskedAt: this.#chainsAskedAt, differing: this.differing },
+      unchecked: [...this.#unchecked, ...this.#unnamed.map(unnamedText)],
+    }
   }
 
   /** Chains that did not tell at the last look. */
@@ -60,12 +81,13 @@ export class BooksWatch {
   }
 
   async look(): Promise<void> {
-    const { app, chains, log } = this.#options
+    const { app, chains, clock, log } = this.#options
     // A chain that did not tell, or that differs, is asked again at once.
     if (this.#looks % CHAIN_LOOKS === 0 || this.#ofChains > 0 || this.#unchecked.length > 0) {
       const report = await checkBooks(app, await chains())
       this.#ofChains = countDifferences(report)
       this.#unchecked = report.unchecked
+      this.#chainsAskedAt = new Date(clock.now())
       if (report.unchecked.length > 0)
         log.warn({ unchecked: report.unchecked }, 'books were not checked whole')
       this.#tell(report.unnamed)
@@ -73,6 +95,7 @@ export class BooksWatch {
     const entries = await compareEntries(app, COUNTED_MAX)
     const rows = await compareRows(app, COUNTED_MAX)
     this.#ofRows = entries.length + rows.length
+    this.#lookedAt = new Date(clock.now())
     this.#looks++
   }
 

@@ -5,8 +5,7 @@
 import { type FinalBlock, isPast } from '#money/settled.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { type Capture, capturedAmong, listCaptures } from '#rows/payments/captures.ts'
-import { type Entry, findUnbalanced, readRevenue } from '#rows/payments/ledger.ts'
-import { sumSettled } from '#rows/payments/payments.ts'
+import { type Entry, findUnbalanced, readRevenue, sumSettled } from '#rows/payments/ledger.ts'
 import { listSettled, settledAmong } from '#rows/payments/proofs.ts'
 import type { Queryable } from '#store/ledger/lane.ts'
 import {

@@ -2,7 +2,8 @@
  * The parts of the program, each after those that it stands on. A new service is a folder beside
  * these, and here its line, its place in the list and its services.
  */
-import { endpoints as apiEndpoints, type RouteServices } from '#api/routes/index.ts'
+import { endpoints as apiEndpoints, operatorEndpoints, type RouteServices } from '#api/routes/index.ts'
+import type { MoneyServices } from '#api/routes/operator/services.ts'
 import { messageOf } from '#errors.ts'
 import type { Endpoint } from '#http/endpoint.ts'
 import { type McpServices, mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
@@ -16,6 +17,7 @@ import { type AccessPart, openAccessPart } from './access/accessPart.ts'
 import { openAlarmsPart } from './alarms/alarmsPart.ts'
 import { openChainDataPart } from './chainData/chainDataPart.ts'
 import { openJobsPart } from './jobs/jobsPart.ts'
+import { openMoneyPart } from './money/moneyPart.ts'
 import { openOrchestratorPart } from './orchestrator/orchestratorPart.ts'
 import { openParityPart } from './parity/parityPart.ts'
 import type { Base, Part, Running } from './part.ts'
@@ -27,7 +29,12 @@ import { openStatusPart } from './status/statusPart.ts'
 import { openWalletPart } from './wallet/walletPart.ts'
 import { openWebhooksPart } from './webhooks/webhooksPart.ts'
 
-export type Services = RouteServices & McpServices & JobReadServices & ReviewServices & ReceiptServices
+export type Services = RouteServices &
+  McpServices &
+  JobReadServices &
+  ReviewServices &
+  ReceiptServices &
+  MoneyServices
 
 export const endpoints: readonly Endpoint<Services>[] = [
   ...apiEndpoints,
@@ -35,6 +42,7 @@ export const endpoints: readonly Endpoint<Services>[] = [
   ...jobReadEndpoints,
   ...reviewEndpoints,
   ...receiptEndpoints,
+  ...operatorEndpoints,
   mcpEndpoint,
 ]
 
@@ -67,6 +75,7 @@ export async function openParts(base: Base): Promise<Parts> {
   const orchestrator = openOrchestratorPart(base, { ...payments, ...wallet, ...jobs })
   const reviews = openReviewsPart(base, payments)
   const receipts = await openReceiptsPart(base)
+  const money = openMoneyPart(base, payments, wallet)
   const chainData = openChainDataPart(base)
   const parts: readonly Part[] = [
     keys,
@@ -81,6 +90,7 @@ export async function openParts(base: Base): Promise<Parts> {
     jobs,
     reviews,
     receipts,
+    money,
     chainData,
   ]
   const notes = () => parts.flatMap((part) => part.notes ?? [])
@@ -95,6 +105,7 @@ export async function openParts(base: Base): Promise<Parts> {
       ...jobs.services,
       ...reviews.services,
       ...receipts.services,
+      ...money.services,
       ...chainData.services,
       ...status.services,
     },

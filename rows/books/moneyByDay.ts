@@ -12,7 +12,8 @@ import { revertedPayouts } from './moneySent.ts'
  * - `cost`: of a payer's jobs, to a service;
  * - `fee`: of chains, for a call of a service, a refund or a reward.
  */
-export type MoneyKind = 'payment' | 'reversed' | 'refund' | 'reward' | 'cost' | 'fee'
+export const moneyKinds = ['payment', 'reversed', 'refund', 'reward', 'cost', 'fee'] as const
+export type MoneyKind = (typeof moneyKinds)[number]
 
 export interface MoneyLine {
   readonly kind: MoneyKind
@@ -51,50 +52,78 @@ const dayOf = (which: 'min' | 'max') =>
 
 /** @param day UTC, as 2026-11-26 */
 export async function readMoneyOf(app: AppDatabase, day: string): Promise<readonly MoneyLine[]> {
-  const from = sql`(${day}::date)::timestamp AT TIME ZONE 'UTC'`
-  const within = (column: string) =>
-    sql`${sql.ref(column)} >= ${from} AND ${sql.ref(column)} < ${from} + interval '1 day'`
   const { rows } = await sql<LineRow>`
-    SELECT kind, service, payer, chain_id, currency, sum(amount) AS amount, count(*)::int AS count FROM (
-      SELECT 'payment' AS kind, scope AS service, payer, chain_id, currency, amount
-      FROM app.payments WHERE state = 'settled' AND ${within('settled_at')}
-      UNION ALL
-      SELECT 'reversed', p.scope, p.payer, p.chain_id, p.currency, -p.amount
-      FROM app.payments p JOIN app.ledger_entries l
-        ON l.transaction_id = p.id || '/reversed' AND l.account LIKE 'payer:%' AND ${within('l.recorded_at')}
-      WHERE p.proof = 'reversed'
-      UNION ALL
-      SELECT o.kind, coalesce(p.scope, 'jobs'), o.recipient, o.chain_id, o.currency, -o.amount
-      FROM app.payouts o LEFT JOIN app.payments p ON p.id = o.reference
-      WHERE o.state = 'paid' AND ${within('o.paid_at')}
-      UNION ALL
-      SELECT 'cost', n.service_id, j.payer, a.paid_chain_id, a.paid_token, -a.paid_amount
-      FROM app.job_attempts a JOIN app.job_nodes n USING (job_id, node_id) JOIN app.jobs j ON j.id = a.job_id
-      WHERE a.paid_reference IS NOT NULL AND ${within('a.ended_at')}
-      UNION ALL
-      SELECT 'fee', s.service_id, j.payer, s.chain_id, s.fee_currency, -s.fee
-      FROM app.spends s JOIN app.jobs j ON j.id = s.job_id::uuid WHERE s.fee > 0 AND ${within('s.ended_at')}
-      UNION ALL
-      SELECT 'fee', coalesce(p.scope, 'jobs'), o.recipient, l.chain_id, l.currency, l.amount
-      FROM app.payouts o JOIN app.ledger_entries l ON l.transaction_id = o.id AND l.account = ${PAYEE}
-        LEFT JOIN app.payments p ON p.id = o.reference
-      WHERE o.state = 'paid' AND ${within('o.paid_at')}
-      UNION ALL
-      SELECT 'fee', coalesce(p.scope, 'jobs'), o.recipient, l.chain_id, l.currency, l.amount
-      FROM app.ledger_entries l JOIN (${revertedPayouts}) AS t USING (transaction_id) JOIN app.payouts o ON o.id = t.payout_id
-        LEFT JOIN app.payments p ON p.id = o.reference
-      WHERE l.account = ${PAYEE} AND ${within('l.recorded_at')}
-    ) AS moved
+    SELECT kind, service, payer, chain_id, currency, sum(amount) AS amount, count(*)::int AS count
+    FROM (${movedFrom(day, day)}) AS moved
     GROUP BY kind, service, payer, chain_id, currency ORDER BY kind, service, payer, chain_id, currency`.execute(
     app,
   )
   return rows.map((row) => ({
-    kind: row.kind,
+    ...sumOf(row),
     service: row.service,
     payer: toHex(row.payer),
-    chainId: Number(row.chain_id),
-    currency: toHex(row.currency),
-    amount: BigInt(row.amount),
-    count: row.count,
   }))
+}
+
+/** All services and payers together. */
+export interface MoneyDay extends Omit<MoneyLine, 'service' | 'payer'> {
+  /** UTC, as 2026-11-26. */
+  readonly day: string
+}
+
+/** @param first, last UTC, as 2026-11-26, both inclusive */
+export async function sumMoneyByDay(
+  app: AppDatabase,
+  { first, last }: { readonly first: string; readonly last: string },
+): Promise<readonly MoneyDay[]> {
+  const { rows } = await sql<Omit<LineRow, 'service' | 'payer'> & { readonly day: string }>`
+    SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, kind, chain_id, currency,
+      sum(amount) AS amount, count(*)::int AS count
+    FROM (${movedFrom(first, last)}) AS moved
+    GROUP BY day, kind, chain_id, currency ORDER BY day, kind, chain_id, currency`.execute(app)
+  return rows.map((row) => ({ day: row.day, ...sumOf(row) }))
+}
+
+const sumOf = (row: Omit<LineRow, 'service' | 'payer'>) => ({
+  kind: row.kind,
+  chainId: Number(row.chain_id),
+  currency: toHex(row.currency),
+  amount: BigInt(row.amount),
+  count: row.count,
+})
+
+/** Each movement of the days, both inclusive. */
+function movedFrom(first: string, last: string) {
+  const [from, to] = [first, last].map((day) => sql`(${day}::date)::timestamp AT TIME ZONE 'UTC'`)
+  const within = (column: string) =>
+    sql`${sql.ref(column)} >= ${from} AND ${sql.ref(column)} < ${to} + interval '1 day'`
+  return sql`
+      SELECT 'payment' AS kind, settled_at AS at, scope AS service, payer, chain_id, currency, amount
+      FROM app.payments WHERE state = 'settled' AND ${within('settled_at')}
+      UNION ALL
+      SELECT 'reversed', l.recorded_at, p.scope, p.payer, p.chain_id, p.currency, -p.amount
+      FROM app.payments p JOIN app.ledger_entries l
+        ON l.transaction_id = p.id || '/reversed' AND l.account LIKE 'payer:%' AND ${within('l.recorded_at')}
+      WHERE p.proof = 'reversed'
+      UNION ALL
+      SELECT o.kind, o.paid_at, coalesce(p.scope, 'jobs'), o.recipient, o.chain_id, o.currency, -o.amount
+      FROM app.payouts o LEFT JOIN app.payments p ON p.id = o.reference
+      WHERE o.state = 'paid' AND ${within('o.paid_at')}
+      UNION ALL
+      SELECT 'cost', a.ended_at, n.service_id, j.payer, a.paid_chain_id, a.paid_token, -a.paid_amount
+      FROM app.job_attempts a JOIN app.job_nodes n USING (job_id, node_id) JOIN app.jobs j ON j.id = a.job_id
+      WHERE a.paid_reference IS NOT NULL AND ${within('a.ended_at')}
+      UNION ALL
+      SELECT 'fee', s.ended_at, s.service_id, j.payer, s.chain_id, s.fee_currency, -s.fee
+      FROM app.spends s JOIN app.jobs j ON j.id = s.job_id::uuid WHERE s.fee > 0 AND ${within('s.ended_at')}
+      UNION ALL
+      SELECT 'fee', o.paid_at, coalesce(p.scope, 'jobs'), o.recipient, l.chain_id, l.currency, l.amount
+      FROM app.payouts o JOIN app.ledger_entries l ON l.transaction_id = o.id AND l.account = ${PAYEE}
+        LEFT JOIN app.payments p ON p.id = o.reference
+      WHERE o.state = 'paid' AND ${within('o.paid_at')}
+      UNION ALL
+      SELECT 'fee', l.recorded_at, coalesce(p.scope, 'jobs'), o.recipient, l.chain_id, l.currency, l.amount
+      FROM app.ledger_entries l JOIN (${revertedPayouts}) AS t USING (transaction_id) JOIN app.payouts o ON o.id = t.payout_id
+        LEFT JOIN app.payments p ON p.id = o.reference
+      WHERE l.account = ${PAYEE} AND ${within('l.recorded_at')}`
 }

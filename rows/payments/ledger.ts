@@ -94,3 +94,21 @@ const balancesOf = (rows: Summed): readonly Entry[] =>
     currency: toHex(currency),
     amount: BigInt(amount),
   }))
+
+/** Settled payments that are not owed back, by the account that they are revenue of. */
+export async function sumSettled(app: AppDatabase): Promise<readonly Entry[]> {
+  const rows = await app
+    .selectFrom('app.payments')
+    .select(['scope', 'chain_id', 'currency', sql<string>`sum(amount)`.as('amount')])
+    .where('state', '=', 'settled')
+    .where('owed_at', 'is', null)
+    .where((is) => is.or([is('proof', 'is', null), is('proof', '<>', 'reversed')]))
+    .groupBy(['scope', 'chain_id', 'currency'])
+    .execute()
+  return rows.map(({ scope, chain_id: chainId, currency, amount }) => ({
+    account: revenueAccount(scope),
+    chainId,
+    currency: toHex(currency),
+    amount: BigInt(amount),
+  }))
+}

@@ -282,37 +282,38 @@ export async function listUnknown(
 export interface ListedPayment extends Payment {
   /** The chain took it back. */
   readonly isReversed: boolean
+  /** Its money belongs to its payer. */
+  readonly isOwed: boolean
+  readonly claimedAt: Date
 }
 
-/** The newest first. */
-export async function listPayments(app: AppDatabase, limit: number): Promise<readonly ListedPayment[]> {
+/**
+ * The newest first, or those before the one of the id `before`. `isUnrefunded`: those alone that are owed
+ * and whose refund nobody has queued.
+ */
+export async function listPayments(
+  app: AppDatabase,
+  limit: number,
+  { before = null, isUnrefunded = false }: { before?: string | null; isUnrefunded?: boolean } = {},
+): Promise<readonly ListedPayment[]> {
   const rows = await app
     .selectFrom('app.payments')
-    .select(columns)
-    .select('proof')
+    .select([...columns, 'proof', 'owed_at', 'claimed_at'])
+    .$if(before !== null, (query) => query.where('id', '<', before ?? ''))
+    .$if(isUnrefunded, (query) => query.where('owed_at', 'is not', null).where(hasNoRefund))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()
-  return rows.map((row) => ({ ...paymentOf(row), isReversed: row.proof === 'reversed' }))
+  return rows.map((row) => {
+    const isReversed = row.proof === 'reversed'
+    const isOwed = row.owed_at !== null && !isReversed
+    return { ...paymentOf(row), isReversed, isOwed, claimedAt: row.claimed_at }
+  })
 }
 
-/** What settled and is not owed back, by the account that it is revenue of. */
-export async function sumSettled(app: AppDatabase): Promise<readonly Entry[]> {
-  const rows = await app
-    .selectFrom('app.payments')
-    .select(['scope', 'chain_id', 'currency', sql<string>`sum(amount)`.as('amount')])
-    .where('state', '=', 'settled')
-    .where('owed_at', 'is', null)
-    .where((is) => is.or([is('proof', 'is', null), is('proof', '<>', 'reversed')]))
-    .groupBy(['scope', 'chain_id', 'currency'])
-    .execute()
-  return rows.map(({ scope, chain_id: chainId, currency, amount }) => ({
-    account: revenueAccount(scope),
-    chainId,
-    currency: toHex(currency),
-    amount: BigInt(amount),
-  }))
-}
+const hasNoRefund = sql<boolean>`proof IS DISTINCT FROM 'reversed' AND NOT EXISTS (
+  SELECT FROM app.payouts o
+  WHERE o.kind = 'refund' AND o.reference = app.payments.id AND o.state <> 'withdrawn')`
 
 const ofHolder = (app: AppDatabase, { id, attempt }: HeldPayment) =>
   app.updateTable('app.payments').where('id', '=', id).where('attempt', '=', attempt)

@@ -296,12 +296,6 @@ export async function isPayoutTransaction(
   return row !== undefined
 }
 
-/** The newest first. */
-export async function listPayouts(app: AppDatabase, limit: number): Promise<readonly Payout[]> {
-  const rows = await selected(app).orderBy('out.id', 'desc').limit(limit).execute()
-  return rows.map(payoutOf)
-}
-
 /** What is owed for something, or was paid; null where nothing is. */
 export async function findPayout(
   app: AppDatabase,
@@ -320,7 +314,8 @@ export async function findPayout(
 export const sentWith = (id: RawBuilder<unknown>) =>
   sql`(SELECT coalesce(sum(w.amount), 0) FROM app.payouts w WHERE w.sent_with = ${id})`
 
-const selected = (app: AppDatabase) =>
+/** As `payoutOf` reads them. */
+export const selected = (app: AppDatabase) =>
   app
     .selectFrom('app.payouts as out')
     // The one that its transfer is of.
@@ -348,7 +343,7 @@ const selected = (app: AppDatabase) =>
 
 type PayoutRow = Awaited<ReturnType<ReturnType<typeof selected>['executeTakeFirstOrThrow']>>
 
-const payoutOf = (row: PayoutRow): Payout => ({
+export const payoutOf = (row: PayoutRow): Payout => ({
   id: row.id,
   kind: payoutKindOf(row.kind),
   reference: row.reference,
@@ -356,7 +351,7 @@ const payoutOf = (row: PayoutRow): Payout => ({
   currency: toHex(row.currency),
   amount: BigInt(row.amount),
   to: toHex(row.recipient),
-  state: stateOf(row.state),
+  state: payoutStateOf(row.state),
   attempt: row.attempt,
   failures: row.failures,
   problem: row.problem,
@@ -380,7 +375,8 @@ const heldOf = (row: PayoutRow): HeldPayout => ({ ...payoutOf(row), hold: row.ho
 const states: readonly PayoutState[] = ['queued', 'sending', 'paid', 'withdrawn']
 const kinds: readonly PayoutKind[] = ['refund', 'reward']
 
-function stateOf(text: string): PayoutState {
+/** @throws Error for a text that is none */
+export function payoutStateOf(text: string): PayoutState {
   const state = states.find((known) => known === text)
   if (!state) throw new Error(`a payout has the state ${text}`)
   return state

@@ -9,7 +9,9 @@ import { Quotas } from '#api/access/Quotas.ts'
 import { ServiceAccess } from '#api/access/ServiceAccess.ts'
 import { selfServeScopes } from '#api/access/scopes.ts'
 import { newToken } from '#api/access/token.ts'
-import { endpoints } from '#api/routes/index.ts'
+import { endpoints as dataEndpoints, operatorEndpoints, type RouteServices } from '#api/routes/index.ts'
+import type { MoneyServices } from '#api/routes/operator/services.ts'
+import type { Endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
 import { dataRead } from '#http/request/access.ts'
 import type { ApiKey } from '#rows/access/keys.ts'
@@ -21,6 +23,7 @@ import { endlessQuotas, guarded } from './support/guarded.ts'
 import { startServer } from './toolkitServer.ts'
 
 const { clock } = systemRuntime()
+const endpoints: readonly Endpoint<RouteServices & MoneyServices>[] = [...dataEndpoints, ...operatorEndpoints]
 const keyOf = (changes: Partial<ApiKey>): ApiKey => ({
   id: `key_${randomBytes(4).toString('hex')}`,
   orgId: 'org_1',
@@ -96,8 +99,9 @@ function promised(operation: Operation, caller: CallerName): string {
   }
   if (caller === 'a person') return isForOperator ? 'api_key_forbidden' : 'let in'
   if (isForPeople) return 'api_key_forbidden'
-  if (caller === 'a key of the operator' || rule?.perMinute !== undefined) return 'let in'
+  if (caller === 'a key of the operator') return 'let in'
   if (isForOperator) return 'api_key_forbidden'
+  if (rule?.perMinute !== undefined) return 'let in'
   return keys.get(callers[caller])?.scopes.some((scope) => scope === rule?.scope)
     ? 'let in'
     : 'api_key_forbidden'

@@ -9,7 +9,8 @@ import { Quotas } from '#api/access/Quotas.ts'
 import { ServiceAccess } from '#api/access/ServiceAccess.ts'
 import { selfServeScopes } from '#api/access/scopes.ts'
 import { newToken } from '#api/access/token.ts'
-import { endpoints, type RouteServices } from '#api/routes/index.ts'
+import { endpoints, operatorEndpoints, type RouteServices } from '#api/routes/index.ts'
+import type { MoneyServices } from '#api/routes/operator/services.ts'
 import type { Endpoint } from '#http/endpoint.ts'
 import { type McpServices, mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
@@ -54,8 +55,9 @@ const access = new ServiceAccess({
   defaults,
   clock,
 })
-const all: readonly Endpoint<RouteServices & McpServices>[] = [
+const all: readonly Endpoint<RouteServices & McpServices & MoneyServices>[] = [
   ...endpoints,
+  ...operatorEndpoints,
   ...orchestratorEndpoints,
   mcpEndpoint,
 ]
@@ -254,6 +256,15 @@ const ofKeys: readonly string[] = [
   'GET /v1/webhooks/{id}/replay',
   'DELETE /v1/webhooks/{id}/replay',
 ]
+/** Operations for the operator's own key alone. */
+const ofOperator: readonly string[] = [
+  'GET /metrics',
+  'GET /v1/operator/money',
+  'GET /v1/operator/days',
+  'GET /v1/operator/payments',
+  'GET /v1/operator/payouts',
+  'GET /v1/operator/reviews',
+]
 const subscription = {
   eventType: 'block:created',
   destination: { type: 'url', url: receiver.url('/made') },
@@ -294,7 +305,7 @@ function promised({ title, path }: Operation, caller: CallerName): [unknown, unk
     if (isPerson(caller)) return [403, 'forbidden']
     return caller === 'other key' && path.includes('{id}') ? [404, 'webhook_not_found'] : [200, 'answered']
   }
-  if (title !== 'GET /metrics') return [expect.toBeOneOf([400, 422]), expect.any(String)]
+  if (!ofOperator.includes(title)) return [expect.toBeOneOf([400, 422]), expect.any(String)]
   return caller === 'none' ? [401, 'api_key_missing'] : [403, 'api_key_forbidden']
 }
 
@@ -302,7 +313,7 @@ describe('every operation of the document', () => {
   test('that needs a credential is in the tables', () => {
     const guarded = operations.filter(({ security }) => security.every((one) => Object.keys(one).length > 0))
     expect(guarded.map(({ title }) => title).sort()).toEqual(
-      [...Object.keys(neededRole), ...ofKeys, 'GET /metrics'].sort(),
+      [...Object.keys(neededRole), ...ofKeys, ...ofOperator].sort(),
     )
   })
 

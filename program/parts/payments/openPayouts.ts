@@ -55,6 +55,8 @@ export type TransferFee = (
 ) => Promise<bigint>
 
 export interface OpenedPayouts {
+  /** Those that can be paid and sent now, or could before. */
+  readonly tokens: () => readonly (OwedToken & { readonly chainId: number })[]
   /** What may be sent out within a day, by currency, in its smallest unit. */
   readonly budgets: () => ReadonlyMap<string, bigint>
   readonly notes: readonly string[]
@@ -106,6 +108,10 @@ export function openPayouts(
   const chains = sendsOn.join(' and ')
   return {
     budgets,
+    tokens: () =>
+      routes.flatMap(({ sender, tokens }) =>
+        tokens().map((token) => ({ ...token, chainId: sender.chainId })),
+      ),
     transferFee,
     get notes() {
       return [

@@ -8,7 +8,7 @@ import { channelTransport } from '#local/devchain/channels/channelTransport.ts'
 import { DevRpc } from '#local/devchain/devRpc.ts'
 import { askOf } from '#money/node.ts'
 import { JOBS_SCOPE } from '#orchestrator/job/JobOrders.ts'
-import { BooksWatch } from '#payments/books/BooksWatch.ts'
+import { type BooksLook, BooksWatch } from '#payments/books/BooksWatch.ts'
 import { Prover, type ProverOptions } from '#payments/books/Prover.ts'
 import { Uncollected } from '#payments/books/Uncollected.ts'
 import { countingRefusals } from '#payments/chain/sendCounted.ts'
@@ -31,7 +31,7 @@ import type { Program } from '../../program.ts'
 import { devKey } from '../devKey.ts'
 import type { Base, Part } from '../part.ts'
 import { bookedChains } from './bookedChains.ts'
-import { openPayouts, payoutAccountOf, type TransferFee } from './openPayouts.ts'
+import { type OpenedPayouts, openPayouts, payoutAccountOf, type TransferFee } from './openPayouts.ts'
 import { openSponsor } from './openSponsor.ts'
 import { openX402, type X402Means, type X402Parts } from './x402.ts'
 
@@ -45,6 +45,17 @@ export interface PaymentsPart extends Part {
   readonly findingsOf: (chainId: number) => PaymentFindings | null
   /** Why payment channels on the chain cannot be settled; null where they can. */
   readonly channelProblemOf: (chainId: number) => string | null
+  readonly till: Till
+}
+
+/** The selling side, as its operator is told of it. */
+export interface Till {
+  /** Why nothing is sold; null where something is. */
+  readonly problem: string | null
+  /** The last look at the books; null where this process takes none. */
+  readonly books: () => BooksLook | null
+  /** Tokens that are taken and sent. */
+  readonly tokens: OpenedPayouts['tokens']
 }
 
 export interface PaymentFindings extends Findings {
@@ -78,6 +89,7 @@ function nothingSold({ program, chains, runtime, log }: Base, problem: string): 
         ? { ...noFindings, waiting: unsent.late, books: 0, unchecked: 0 }
         : null,
     channelProblemOf: () => null,
+    till: { problem, books: () => null, tokens: () => [] },
     services: {},
     get notes() {
       return [`nothing is sold: ${problem}`, ...unsent.notes]
@@ -146,10 +158,10 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const books = new BooksWatch({ app, chains: booked, clock, log })
   const running = [payments, uncollected, prover, elsewhere, books, payouts, sponsored, ...checks]
   return {
-    ...{ payments, proofs, transferFee: payouts.transferFee },
+    ...{ payments, proofs, transferFee: payouts.transferFee, services: {} },
+    till: { problem: null, books: () => books.last, tokens: payouts.tokens },
     findingsOf: (id) =>
       id === chainId ? { ...prover.findings, books: books.differing, unchecked: books.unchecked } : null,
-    services: {},
     channelProblemOf: (id) => (id === chainId ? (sponsored?.watch.problem ?? null) : null),
     get notes() {
       const problems = checked.flatMap((one) => one.problems)
