@@ -10,5 +10,6 @@ export const pages: readonly PageEntry[] = [
   { name: 'plan', title: 'Plan', load: () => import('./plan/page.ts') },
   { name: 'account', title: 'Account', load: () => import('./account/page.ts') },
   { name: 'webhooks', title: 'Webhooks', load: () => import('./webhooks/page.ts') },
+  { name: 'money', title: 'Money', load: () => import('./money/page.ts') },
   { name: 'status', title: 'Status', load: () => import('./status/page.ts') },
 ]

@@ -3,7 +3,10 @@
 // compares each member.
 import { expect, expectTypeOf, test } from 'vitest'
 import type { IndexerSchema as ServedSchema } from '#api/routes/indexer/indexerSchema.ts'
+import type { OperatorPayment, OperatorPayout, OperatorReview } from '#api/routes/operator/lists.ts'
+import type { MoneyDays, OperatorMoney } from '#api/routes/operator/money.ts'
 import type { StatusReport as ServedStatus } from '#api/routes/service/status.ts'
+import type * as money from '#console/model/money.ts'
 import type * as shown from '#console/model/services.ts'
 import type { IndexerSchema, StatusReport } from '#console/model/wire.ts'
 import { type Report, renderReport } from '#console/terminal/terminal.ts'
@@ -16,6 +19,14 @@ test('services, what a search finds and quotes are what the pages show', () => {
   expectTypeOf<Static<typeof searchResultSchema>>().toExtend<shown.SearchResult>()
   expectTypeOf<Static<typeof descriptionSchema>>().toExtend<shown.Description>()
   expectTypeOf<Quote>().toExtend<shown.Quote>()
+})
+
+test('money is what its page shows', () => {
+  expectTypeOf<OperatorMoney>().toExtend<money.Money>()
+  expectTypeOf<MoneyDays>().toExtend<money.MoneyDays>()
+  expectTypeOf<OperatorPayment>().toExtend<money.Payment>()
+  expectTypeOf<OperatorPayout>().toExtend<money.Payout>()
+  expectTypeOf<OperatorReview>().toExtend<money.Review>()
 })
 
 test('what /status and the schema of SQL serve is what the browser and the terminal show', () => {
