@@ -3,6 +3,7 @@
  * are the orchestrator's; nothing here looks into them.
  */
 import { sql, type Transaction } from 'kysely'
+import { advisoryLocks } from '#store/locks.ts'
 import type { AppDatabase } from '../database.ts'
 import type { AppSchema } from '../tables.ts'
 import { settleHealth } from './catalogHealth.ts'
@@ -25,9 +26,6 @@ export interface CatalogEntry {
 /** Rows among the words that no word can be: how many services and endpoints there are. */
 export const SERVICES_TERM = '#services'
 export const ENDPOINTS_TERM = '#endpoints'
-
-/** One import at a time: the words of the whole catalog are counted at its end. */
-const IMPORT_LOCK = 7_414_214_218
 
 /**
  * Removes a service with all its entries, or all entries of a source. Returns how many entries
@@ -68,9 +66,9 @@ export async function moveServices(
     `.execute(app)
 }
 
-/** Until the transaction's end. */
+/** One import at a time, until its transaction ends: it counts the words of the whole catalog. */
 export const lockImports = (transaction: Transaction<AppSchema>) =>
-  sql`SELECT pg_advisory_xact_lock(${IMPORT_LOCK})`.execute(transaction)
+  sql`SELECT pg_advisory_xact_lock(${advisoryLocks.imports})`.execute(transaction)
 
 /**
  * After any change: the oldest entry of each service is shown, and the words are those of what is

@@ -1,6 +1,7 @@
 /** What rewards of reviews go by, and the money they are. */
 import { sql } from 'kysely'
 import { COSTS_OF_FEES, REVENUE_OF_JOBS, REWARDS } from '#money/accounts.ts'
+import { advisoryLocks } from '#store/locks.ts'
 import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, fromNow } from '../database.ts'
 import { queuePayout } from '../payments/debts.ts'
@@ -186,8 +187,6 @@ async function isRewarded(app: AppDatabase, jobId: string, retryOf: string | nul
   return rows[0]?.found ?? false
 }
 
-/** Those who owe stand in a line. Any constant does, as long as it is ours alone. */
-const REWARD_LOCK = 7_414_214_219
 const DAY_MS = 24 * 3_600_000
 
 /**
@@ -199,7 +198,7 @@ export async function rewardsOfDay(
   { chainId, token }: RewardToken,
   payer: string,
 ): Promise<{ readonly all: bigint; readonly own: bigint }> {
-  await sql`SELECT pg_advisory_xact_lock(${REWARD_LOCK})`.execute(transaction)
+  await sql`SELECT pg_advisory_xact_lock(${advisoryLocks.rewards})`.execute(transaction)
   const { all, own } = await transaction
     .selectFrom('app.payouts')
     .select([

@@ -4,6 +4,7 @@
  * a day; a reward waits until a refund takes it along, or rewards bring together what their transfer costs.
  */
 import { sql } from 'kysely'
+import { advisoryLocks } from '#store/locks.ts'
 import { toBytes } from '#store/sql.ts'
 import { type AppDatabase, databaseNow } from '../database.ts'
 import { type HeldPayout, payoutKindOf } from './payouts.ts'
@@ -12,9 +13,6 @@ import { type HeldPayout, payoutKindOf } from './payouts.ts'
 const REFUND_HOURS = 24
 /** A reward is looked at again so often: prices fall. */
 const REWARD_HOURS = 1
-
-/** Those who collect stand in a line. Any constant does, as long as it is ours alone. */
-const COLLECT_LOCK = 7_414_214_220
 
 /** When a transfer goes at once, in the currency's smallest unit. */
 export interface Worth {
@@ -38,7 +36,7 @@ export interface Collected {
 export async function collect(app: AppDatabase, payout: HeldPayout, worth: Worth): Promise<Collected | null> {
   const { id, hold, kind, amount, attempt, feePart } = payout
   return app.transaction().execute(async (transaction) => {
-    await sql`SELECT pg_advisory_xact_lock(${COLLECT_LOCK})`.execute(transaction)
+    await sql`SELECT pg_advisory_xact_lock(${advisoryLocks.collecting})`.execute(transaction)
     const own = await transaction
       .selectFrom('app.payouts')
       .select(sql<boolean>`kind = 'refund' AND ${refundUntil} <= ${databaseNow}`.as('is_over'))
@@ -69,7 +67,7 @@ export async function collectPaid(app: AppDatabase, payout: HeldPayout, amount: 
   const { id, total, attempt } = payout
   if (attempt > 0 || amount <= total) return total
   return app.transaction().execute(async (transaction) => {
-    await sql`SELECT pg_advisory_xact_lock(${COLLECT_LOCK})`.execute(transaction)
+    await sql`SELECT pg_advisory_xact_lock(${advisoryLocks.collecting})`.execute(transaction)
     const waiting = await waitingBeside(transaction, payout)
     const all = await queuedBeside(transaction, payout).execute()
     const paid = firstOf(all.map(debtOf), amount - total) ?? firstOf(waiting, amount - total)

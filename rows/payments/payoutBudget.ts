@@ -1,11 +1,10 @@
 /** How much of a day's budget for payouts is used. */
 import { sql } from 'kysely'
+import { advisoryLocks } from '#store/locks.ts'
 import { toBytes } from '#store/sql.ts'
 import { type AppDatabase, fromNow } from '../database.ts'
 import type { Payout } from './payouts.ts'
 
-/** Statements of one budget stand in a line. Any constant does, as long as it is ours alone. */
-const BUDGET_LOCK = 7_414_214_218
 const DAY_MS = 24 * 3_600_000
 
 /** What was signed for within a day in one currency, for others than one debt; each counts once. */
@@ -22,7 +21,7 @@ export async function readSentWithinDay(
   { id, chainId, currency }: Payout,
   budget: bigint,
 ): Promise<SentWithinDay> {
-  await sql`SELECT pg_advisory_xact_lock(${BUDGET_LOCK})`.execute(transaction)
+  await sql`SELECT pg_advisory_xact_lock(${advisoryLocks.payoutBudget})`.execute(transaction)
   const { sum, large } = await transaction
     .selectFrom('app.payouts')
     .select([

@@ -12,6 +12,7 @@ import type { LeaseHolder, LeaseWatch } from '#runtime/lease.ts'
 import { type Clock, systemRuntime } from '#runtime/runtime.ts'
 import { type ClickHouseTopology, databaseOf, expandTemplate } from '../clickhouse/template.ts'
 import { chainLease } from '../ledger/chainLease.ts'
+import { advisoryLocks } from '../locks.ts'
 import { type Postgres, PostgresError } from '../postgres.ts'
 import { quoteIdentifier, schemaOf } from '../sql.ts'
 import { commentClickHouse, commentPostgres } from './comments.ts'
@@ -28,9 +29,6 @@ interface AppliedMigration {
   readonly name: string
   readonly checksum: string
 }
-
-/** Serializes migrating programs; any constant does, as long as it is ours alone. */
-const MIGRATION_LOCK = 7_414_214_217
 
 /**
  * Tables of a long chain may be dropped or changed, which takes longer than any statement of a live
@@ -192,7 +190,7 @@ async function besideReaders<Result>(
     try {
       return await postgres.transaction(async (client) => {
         await client.query(`SET LOCAL statement_timeout = '${MIGRATION_TIMEOUT}'`)
-        await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+        await client.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.migrations])
         await client.query(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}`)
         return await work(client)
       })
