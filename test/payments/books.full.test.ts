@@ -21,6 +21,7 @@ import { findPayout } from '#rows/payments/payouts.ts'
 import { noFindings } from '#rows/payments/proofs.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
+import { dueNow } from './support/dueNow.ts'
 import { type IndexedDevChain, startIndexedDevChain } from './support/indexed.ts'
 import { accountOf, balanceOf, keyOf, openShop, PATH_USD, PRICE, payer, type Shop } from './support/shop.ts'
 
@@ -190,10 +191,11 @@ async function payOut(paymentId: string) {
       feeTokens: [PATH_USD],
     }),
   })
+  await dueNow(app)
+  // Small ones have waited for others long enough.
   await app
     .updateTable('app.payouts')
-    // Small ones have waited for others long enough.
-    .set({ held_until: new Date(0), queued_at: new Date(0) })
+    .set({ queued_at: new Date(0) })
     .execute()
   await payouts.turn()
   return (await findPayout(app, 'refund', paymentId))?.state
@@ -201,15 +203,13 @@ async function payOut(paymentId: string) {
 
 describe('an answer that was never collected', () => {
   const uncollected = () => new Uncollected({ app, scopes: ['data:read'], clock, log: silentLogger })
-  const age = (hours: number) =>
-    app
+  const age = async (hours: number) => {
+    await dueNow(app)
+    await app
       .updateTable('app.payments')
-      .set({
-        answered_at: null,
-        held_until: new Date(0),
-        settled_at: new Date(Date.now() - hours * 3_600_000),
-      })
+      .set({ answered_at: null, settled_at: new Date(Date.now() - hours * 3_600_000) })
       .execute()
+  }
 
   test('is owed a day later, opens no more, and is refunded once, to its payer alone', async () => {
     await sellAsRich(7)

@@ -19,6 +19,7 @@ import { silentLogger } from '#telemetry.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { isLong } from '../support/breadth.ts'
 import { startTestDevChain } from '../support/devchain.ts'
+import { dueNow } from './support/dueNow.ts'
 import { Mortal } from './support/Mortal.ts'
 import {
   accountOf,
@@ -51,16 +52,7 @@ const outliveSigned = () => rpc.call('anvil_mine', '0x80', '0x1')
 const lower = (address: string): `0x${string}` => `0x${address.slice(2).toLowerCase()}`
 const rounds = isLong ? 20 : 1
 /** What a dead process held is another's at once. */
-const endHolds = async () => {
-  await app
-    .updateTable('app.payments')
-    .set({ held_until: new Date(0) })
-    .execute()
-  await app
-    .updateTable('app.payouts')
-    .set({ held_until: new Date(0) })
-    .execute()
-}
+const endHolds = () => dueNow(app)
 const statesOf = async (recipient: string) => {
   const bytes = Buffer.from(recipient.slice(2), 'hex')
   const found = await app

@@ -18,6 +18,7 @@ import { createLogger } from '#telemetry.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { startTestDevChain } from '../support/devchain.ts'
 import { deaf } from './support/deaf.ts'
+import { dueNow } from './support/dueNow.ts'
 import { forgedOf } from './support/forged.ts'
 import { countedOf } from './support/refused.ts'
 import {
@@ -371,7 +372,7 @@ describe('an outcome that is not known', () => {
     await rpc.call('anvil_mine', '0x80', '0x1')
     await expect
       .poll(async () => {
-        await expireHold(claimed.id)
+        await dueNow(app)
         await shop.payments.reconcile()
         return (await findPayment(app, price))?.state
       })
@@ -380,13 +381,6 @@ describe('an outcome that is not known', () => {
     expect([answer.status, answer.headers.has('www-authenticate')]).toEqual([402, true])
     expect([await received(), shop.reads.count]).toEqual([0n, 0])
   })
-
-  const expireHold = (id: string) =>
-    app
-      .updateTable('app.payments')
-      .set({ held_until: new Date(0) })
-      .where('id', '=', id)
-      .execute()
 
   /** What another process would claim for the request. */
   async function terms(path: string, credential: string): Promise<PaymentTerms> {

@@ -13,6 +13,7 @@ import { feesLeft } from '#rows/payments/fees.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
 import { listPayments } from '#rows/payments/payments.ts'
 import { openAppStore } from '../support/appStore.ts'
+import { dueNow } from './support/dueNow.ts'
 import { hasty } from './support/hasty.ts'
 import { startOddFacilitator } from './support/oddFacilitator.ts'
 import {
@@ -253,11 +254,7 @@ describe('fees', () => {
 })
 
 const reconciled = async () => {
-  await app
-    .updateTable('app.payments')
-    .set({ held_until: new Date(0) })
-    .where('state', '=', 'sending')
-    .execute()
+  await dueNow(app)
   await shop.payments.reconcile()
   return (await listPayments(app, 1))[0]?.state
 }

@@ -17,6 +17,7 @@ import { findUnbalanced } from '#rows/payments/ledger.ts'
 import { listPayments } from '#rows/payments/payments.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { openAppStore } from '../support/appStore.ts'
+import { dueNow } from './support/dueNow.ts'
 import { Mortal } from './support/Mortal.ts'
 import {
   DOLLAR,
@@ -78,11 +79,8 @@ const send = async ({ origin }: Shop, credential: string) => {
   await answer.text()
   return answer.status
 }
-const endHolds = () =>
-  app
-    .updateTable('app.payments')
-    .set({ held_until: new Date(0) })
-    .execute()
+/** What a dead process held is another's at once. */
+const endHolds = () => dueNow(app)
 
 test('at any statement or request: paid once and answered, or not paid at all', async () => {
   const payer = x402Payer(await chain.payer())

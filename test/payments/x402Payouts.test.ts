@@ -26,6 +26,7 @@ import { silentLogger } from '#telemetry.ts'
 import { buy, CHARGED, claim, randomHex, settle } from '../orchestrator/jobs/support/boughtJobs.ts'
 import { openEngine } from '../orchestrator/jobs/support/engine.ts'
 import { openAppStore } from '../support/appStore.ts'
+import { dueNow } from './support/dueNow.ts'
 import { DOLLAR, lower, SECOND_CHAIN, type SecondChain, startSecondChain } from './support/secondChain.ts'
 import { accountOf } from './support/shop.ts'
 import { localFacilitator, x402Method } from './support/x402Method.ts'
@@ -89,10 +90,7 @@ const found = (reference: string) => findPayout(app, 'refund', reference)
 const received = () => chain.balanceOf(to)
 /** What waits for its next try is due at once. */
 const turn = async (payouts: Payouts) => {
-  await app
-    .updateTable('app.payouts')
-    .set({ held_until: new Date(0) })
-    .execute()
+  await dueNow(app)
   await payouts.turn()
 }
 const finalize = () => chain.rpc.call('anvil_mine', '0x80', '0x1')

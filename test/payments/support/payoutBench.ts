@@ -12,6 +12,7 @@ import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { openAppStore } from '../../support/appStore.ts'
 import { startTestDevChain } from '../../support/devchain.ts'
+import { dueNow } from './dueNow.ts'
 import { accountOf, balanceOf, keyOf, PATH_USD } from './shop.ts'
 
 export const chainId = 1337
@@ -67,10 +68,7 @@ export async function payoutBench() {
   const stateOf = async (reference: string) => (await findPayout(app, 'refund', reference))?.state
   /** What waits for its next try is due at once. */
   const turn = async (payouts: Payouts) => {
-    await app
-      .updateTable('app.payouts')
-      .set({ held_until: new Date(0) })
-      .execute()
+    await dueNow(app)
     await payouts.turn()
   }
   return {
