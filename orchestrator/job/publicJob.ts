@@ -5,6 +5,7 @@
 import * as s from '#http/schema.ts'
 import { decimalText } from '#money/amounts.ts'
 import type { AppDatabase } from '#rows/database.ts'
+import { readRefund } from '#rows/jobs/payerJobs.ts'
 import {
   findJob,
   type ReadAttempt,
@@ -13,7 +14,10 @@ import {
   readAttempts,
   readNodes,
   readOutputs,
+  readPlanText,
 } from '#rows/jobs/reads.ts'
+import type { Plan } from '../plan/plan.ts'
+import { orderSchema, presentOrder } from './publicOrder.ts'
 import { isNodeOver } from './transitions.ts'
 
 const amount = s.text({ description: 'Decimal, in the currency of the quote.', examples: ['0.05'] })
@@ -43,10 +47,15 @@ const attemptSchema = s.named('JobAttempt', {
   ),
   startedAt: s.timestamp,
   endedAt: s.optional(s.timestamp),
+  durationMs: s.optional(s.count),
 })
 
 const runSchema = s.named('JobRun', {
   nodeId: s.text(),
+  serviceId: s.text(),
+  method: s.text(),
+  path: s.text(),
+  dependsOn: s.optional(s.array(s.text(), { description: 'Absent once the results are removed.' })),
   state: s.text(),
   carried: s.boolean(),
   quoted: amount,
@@ -66,6 +75,7 @@ export const jobSchema = s.named('Job', {
   result: s.optional(s.record(s.json('What the service answered.'))),
   usage: s.optional(s.object({ committed: amount, currency: s.text(), paymentMethod: s.optional(s.text()) })),
   error: s.optional(errorSchema),
+  order: s.optional(orderSchema),
   runs: s.optional(s.array(runSchema)),
 })
 
@@ -96,12 +106,29 @@ export async function publicJob(
   if (job === 'ordered') return { isReady: false, outputs: [], pieces: pendingJob(jobId, {}) }
   if (!job) return null
   const nodes = await readNodes(app, jobId)
-  const runs = withRuns ? { runs: runsOf(job, nodes, await readAttempts(app, jobId)) } : {}
+  const runs = withRuns ? await detailOf(app, job, nodes) : {}
   const isReady = job.endedAt !== null
   if (!isReady) return { isReady, outputs: [], pieces: pendingJob(jobId, runs) }
   const held = heldBy(job, nodes).filter(({ nodeId }) => nodeIds?.has(nodeId) ?? true)
   const outputs = held.map(({ nodeId, outputBytes }) => ({ nodeId, bytes: outputBytes ?? 0 }))
   return { isReady, outputs, pieces: readyJob(app, job, { nodes, held }, runs) }
+}
+
+async function detailOf(app: AppDatabase, job: ReadJob, nodes: readonly ReadNode[]) {
+  const { jobId } = job
+  const [attempts, plan, refund] = await Promise.all([
+    readAttempts(app, jobId),
+    readPlanText(app, jobId),
+    readRefund(app, jobId),
+  ])
+  return { order: presentOrder(job, refund), runs: runsOf(job, nodes, attempts, dependenciesIn(plan)) }
+}
+
+/** By node; null once the plan is removed. */
+function dependenciesIn(text: string | null): ReadonlyMap<string, readonly string[]> | null {
+  if (text === null) return null
+  const plan: Plan = JSON.parse(text)
+  return new Map(plan.nodes.map(({ id, dependsOn }) => [id, dependsOn]))
 }
 
 async function* pendingJob(jobId: string, runs: object): AsyncGenerator<string> {
@@ -194,10 +221,15 @@ function runsOf(
   { decimals }: ReadJob,
   nodes: readonly ReadNode[],
   attempts: readonly ReadAttempt[],
+  dependencies: ReadonlyMap<string, readonly string[]> | null,
 ): s.Static<typeof runSchema>[] {
   const byNode = Map.groupBy(attempts, ({ nodeId }) => nodeId)
   return nodes.map((node) => ({
     nodeId: node.nodeId,
+    serviceId: node.serviceId,
+    method: node.method,
+    path: node.path,
+    ...(dependencies && { dependsOn: [...(dependencies.get(node.nodeId) ?? [])] }),
     state: node.state,
     carried: node.isCarried,
     quoted: decimalText(node.unitsMax, decimals),
@@ -230,7 +262,10 @@ function attemptOf(
       },
     }),
     startedAt: dateText(startedAt),
-    ...(endedAt && { endedAt: dateText(endedAt) }),
+    ...(endedAt && {
+      endedAt: dateText(endedAt),
+      durationMs: Math.max(0, endedAt.getTime() - startedAt.getTime()),
+    }),
   }
 }
 

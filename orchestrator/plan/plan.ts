@@ -4,7 +4,7 @@ import { methodSchema, PATH_CHARACTERS_MAX, serviceIdSchema } from '../catalog/s
 import { canonicalHash } from './canonicalJson.ts'
 
 export const NODES_MAX = 100
-const NODE_ID_CHARACTERS_MAX = 200
+export const NODE_ID_CHARACTERS_MAX = 200
 /** A plan with inputs: 100 nodes of some 40 KB. */
 export const PLAN_BYTES_MAX = 4 * 1_024 * 1_024
 

@@ -65,9 +65,7 @@ export async function listJobsOfPayer(
       ...(['job.id', 'job.state', 'job.idempotency_key', 'job.plan_hash', 'job.currency'] as const),
       ...(['job.decimals', 'job.charged_units', 'job.committed_units', 'job.created_at'] as const),
       ...(['job.ended_at', 'job.token_decimals', 'paid.tx_hash'] as const),
-      sql<string | null>`(SELECT w.state ${refunds} ORDER BY o.id DESC LIMIT 1)`.as('refund_state'),
-      sql<string | null>`(SELECT sum(o.amount) ${refunds})`.as('refund_amount'),
-      sql<Buffer | null>`(SELECT t.tx_hash ${refunds} ORDER BY o.id DESC LIMIT 1)`.as('refund_hash'),
+      ...refundColumns,
       'reward.amount as reward_amount',
       sql<string | null>`(SELECT w.state ${senderOfReward})`.as('reward_state'),
       sql<Buffer | null>`(SELECT t.tx_hash ${senderOfReward})`.as('reward_hash'),
@@ -101,6 +99,23 @@ const refunds = sql`FROM app.payouts o
   JOIN app.payouts w ON w.id = coalesce(o.sent_with, o.id)
   LEFT JOIN app.payout_transactions t ON t.payout_id = w.id AND t.attempt = w.attempt
   WHERE o.kind = 'refund' AND o.state <> 'withdrawn' AND o.reference = ANY(${refundsOfJob('job')})`
+
+const refundColumns = [
+  sql<string | null>`(SELECT w.state ${refunds} ORDER BY o.id DESC LIMIT 1)`.as('refund_state'),
+  sql<string | null>`(SELECT sum(o.amount) ${refunds})`.as('refund_amount'),
+  sql<Buffer | null>`(SELECT t.tx_hash ${refunds} ORDER BY o.id DESC LIMIT 1)`.as('refund_hash'),
+]
+
+/** Null where nothing is or was owed back for the job. */
+export async function readRefund(app: AppDatabase, jobId: string): Promise<PayerPayout | null> {
+  const row = await app
+    .selectFrom('app.jobs as job')
+    .select(refundColumns)
+    .select('job.token_decimals')
+    .where('job.id', '=', jobId)
+    .executeTakeFirst()
+  return row ? payoutOf(row.refund_state, row.refund_amount, row.refund_hash, row.token_decimals) : null
+}
 
 const senderOfReward = sql`FROM app.payouts w
   LEFT JOIN app.payout_transactions t ON t.payout_id = w.id AND t.attempt = w.attempt

@@ -139,6 +139,9 @@ async function standingOfOrder(app: AppDatabase, jobId: string): Promise<JobStan
 
 export interface ReadNode {
   readonly nodeId: string
+  readonly serviceId: string
+  readonly method: string
+  readonly path: string
   readonly state: NodeState
   readonly isCarried: boolean
   readonly unitsMax: bigint
@@ -157,12 +160,15 @@ export async function readNodes(app: AppDatabase, jobId: string): Promise<readon
   const rows = await app
     .selectFrom('app.job_nodes')
     .select(['node_id', 'state', 'is_carried', 'units_max', 'due_at', 'output_bytes', 'output_digest'])
-    .select(['error_code', 'error_message', 'started_at', 'ended_at'])
+    .select(['error_code', 'error_message', 'started_at', 'ended_at', 'service_id', 'method', 'path'])
     .where('job_id', '=', jobId)
     .orderBy('ordinal')
     .execute()
   return rows.map((row) => ({
     nodeId: row.node_id,
+    serviceId: row.service_id,
+    method: row.method,
+    path: row.path,
     state: nodeStateOf(row.state),
     isCarried: row.is_carried,
     unitsMax: BigInt(row.units_max),
@@ -174,6 +180,12 @@ export async function readNodes(app: AppDatabase, jobId: string): Promise<readon
     startedAt: row.started_at,
     endedAt: row.ended_at,
   }))
+}
+
+/** Canonical JSON; null once it is removed with the results. */
+export async function readPlanText(app: AppDatabase, jobId: string): Promise<string | null> {
+  const jobs = app.selectFrom('app.jobs').select('plan')
+  return (await jobs.where('id', '=', jobId).executeTakeFirst())?.plan ?? null
 }
 
 export interface ReadPaidCall extends PaidCall {

@@ -7,12 +7,12 @@ import {
   listJobsOfPayer,
   type PayerDay,
   type PayerJob,
-  type PayerPayout,
   type PayerSpend,
   sumSpendOfPayer,
 } from '#rows/jobs/payerJobs.ts'
 import { agentRequests } from '../../allowance.ts'
 import { JOBS_SCOPE } from '../../job/JobOrders.ts'
+import { payoutSchema, presentPayout } from '../../job/publicOrder.ts'
 import type { OrchestratorServices } from '../../operations.ts'
 import { provePayer } from './provePayer.ts'
 
@@ -41,12 +41,6 @@ export const resumeEndpoint = rawEndpoint({
 
 const amounts = { charged: s.decimal, committed: s.optional(s.decimal) }
 
-const payout = s.named('PayerPayout', {
-  status: s.text({ description: '`queued`, `sending` or `paid`.' }),
-  amount: s.decimal,
-  transactionHash: s.optional(s.hash),
-})
-
 const payerJobsSchema = s.named('PayerJobs', {
   payer: s.text(),
   jobs: s.array(
@@ -58,8 +52,8 @@ const payerJobsSchema = s.named('PayerJobs', {
       currency: s.text(),
       ...amounts,
       transactionHash: s.optional(s.hash),
-      refund: s.optional(payout),
-      reward: s.optional(payout),
+      refund: s.optional(payoutSchema),
+      reward: s.optional(payoutSchema),
       createdAt: s.timestamp,
       endedAt: s.optional(s.timestamp),
     }),
@@ -129,12 +123,6 @@ const presentJob = ({
   ...(committedUnits !== null && { committed: decimalText(committedUnits, decimals) }),
   createdAt: s.isoSeconds(createdAt.getTime() / 1_000),
   ...(endedAt && { endedAt: s.isoSeconds(endedAt.getTime() / 1_000) }),
-})
-
-const presentPayout = ({ state, amount, tokenDecimals, transactionHash }: PayerPayout) => ({
-  status: state,
-  amount: decimalText(amount, tokenDecimals),
-  ...(transactionHash && { transactionHash }),
 })
 
 const presentDay = ({ units, decimals, ...day }: PayerDay) => ({

@@ -11,6 +11,7 @@ import type { Clock } from '#runtime/runtime.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
 import { jobReads } from '../../allowance.ts'
 import { jobSchema, publicJob } from '../../job/publicJob.ts'
+import { NODE_ID_CHARACTERS_MAX, NODES_MAX } from '../../plan/plan.ts'
 
 /** What reads of jobs work with. */
 export interface JobReadServices {
@@ -33,12 +34,24 @@ export const readJobEndpoint = rawEndpoint({
   tag: 'Services',
   access: jobReads,
   params: { jobId: jobIdParameter },
+  filters: {
+    results: p.withDefault(p.described(p.boolean, '`false` leaves `result` empty.'), true),
+    nodeId: p.withDefault(
+      p.repeated(
+        p.described(p.text(NODE_ID_CHARACTERS_MAX), 'Node whose output alone is told. Default: all.'),
+        NODES_MAX,
+      ),
+      [],
+    ),
+  },
   include: ['runs'],
   produces: { 'application/json': jobSchema },
   statuses: [200, 202],
   errors: ['param_invalid', 'job_not_found'],
-  answer: async ({ path: { jobId }, include }, { app }: JobReadServices) => {
-    const job = await publicJob(app, jobId, include.has('runs'))
+  answer: async ({ path: { jobId }, filters, include }, { app }: JobReadServices) => {
+    const { results, nodeId: named } = filters
+    const nodeIds = results ? (named.length > 0 ? new Set(named) : null) : new Set<string>()
+    const job = await publicJob(app, jobId, include.has('runs'), nodeIds)
     if (!job) throw new ApiError('job_not_found')
     return {
       kind: 'bytes',

@@ -125,6 +125,12 @@ test('runs tell attempts, amounts, hashes, and what to do about an error', async
   })
   const [a, bad, c] = told.runs
   expect(a).toMatchObject({ nodeId: 'a', state: 'succeeded', quoted: '0.001', outputBytes: 10 })
+  expect([a.dependsOn, c.dependsOn, a.attempts[0].durationMs >= 0]).toEqual([[], ['bad'], true])
+  expect(told.order).toMatchObject({
+    ...{ state: 'partially_succeeded', charged: '0.00315', currency: 'USDC' },
+    ...{ planHash: job.plan_hash, endedAt: expect.any(String) },
+    refund: { status: 'queued', amount: expect.stringMatching(/^0\.\d+$/) },
+  })
   expect(a.outputDigest).toMatch(/^[0-9a-f]{64}$/)
   expect(a.attempts).toMatchObject([
     { attempt: 1, outcome: 'answered', status: 200, paid: { amount: '0.001' } },
@@ -135,6 +141,19 @@ test('runs tell attempts, amounts, hashes, and what to do about an error', async
     attempts: [],
     error: { code: 'dependency_failed', remedy: 'none' },
   })
+})
+
+test('outputs are told of all nodes, of some that are named, or of none', async () => {
+  const engine = openEngine(app, { '/a': echo })
+  const { get } = await serve(engine.changed)
+  const nodes = ['a', 'b, c', 'd'].map((id) => node(id, { path: '/a' }))
+  const { job } = await engine.run(orderOf({ nodes }))
+  const told = async (query: string) => JSON.parse((await get(`${job.id}?${query}`)).body).result
+  expect(Object.keys(await told(''))).toEqual(['a', 'b, c', 'd'])
+  expect(await told('nodeId=b,%20c')).toEqual({ 'b, c': { id: 'b, c' } })
+  expect(Object.keys(await told('nodeId=a&nodeId=d&nodeId=none'))).toEqual(['a', 'd'])
+  expect(await told('results=false')).toEqual({})
+  expect(await get(`${job.id}?results=no`)).toMatchObject({ status: 400 })
 })
 
 test('events come in order up to the end, and go on from where a reader was', async () => {
@@ -196,5 +215,6 @@ test('results that are past their time are said to be gone; amounts and digests 
     usage: { committed: '0.00105' },
   })
   expect(told.runs[0].outputDigest).toMatch(/^[0-9a-f]{64}$/)
+  expect(told.runs[0]).not.toHaveProperty('dependsOn')
   expect(check.Check(told)).toBe(true)
 })
