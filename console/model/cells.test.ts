@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { barSeries, chooseAxes, lineSeries, thin } from './axes.ts'
 import { compareCells } from './cells.ts'
 import { toCsv, toJson } from './csv.ts'
-import { compareDecimals } from './decimal.ts'
+import { compareDecimals, sumOfDecimals } from './decimal.ts'
 import type { Cell, QueryAnswer } from './queryAnswer.ts'
 
 const answer = (columns: Record<string, string>, rows: readonly (readonly Cell[])[]): QueryAnswer => ({
@@ -29,6 +29,18 @@ test('decimals of 256 bits are ordered exactly', () => {
   const ascending = ['-10', '-1.5', '-1.25', '-0', '0.001', '0.01', '1', '1.0000001', '9', '10']
   expect(ascending.toReversed().toSorted(compareDecimals)).toEqual(ascending)
   expect(compareDecimals('-0', '0')).toBe(0)
+})
+
+test('decimals are summed exactly', () => {
+  expect(sumOfDecimals(['0.1', '0.2', '1', '-0.05'])).toBe('1.25')
+  expect([sumOfDecimals([]), sumOfDecimals(['0.10', '-0.1']), sumOfDecimals(['0.1', '-1'])]).toEqual([
+    '0',
+    '0',
+    '-0.9',
+  ])
+  expect(sumOfDecimals(['99999999999999999999.000000000000000001', '1'])).toBe(
+    '100000000000000000000.000000000000000001',
+  )
 })
 
 test('a column is ordered by its type, NULL last and NaN above every number', () => {

@@ -20,6 +20,17 @@ export function decimalOf(units: string, decimals: number): string {
   return digits.slice(0, at) + (fraction === '' ? '' : `.${fraction}`)
 }
 
+/** The exact sum of decimal numbers, as `0.1` and `-0.02`; `0` of none. */
+export function sumOfDecimals(texts: readonly string[]): string {
+  const parts = texts.map(split)
+  const decimals = Math.max(0, ...parts.map(({ fraction }) => fraction.length))
+  const units = parts.reduce((sum, { negative, whole, fraction }) => {
+    const size = BigInt(whole + fraction.padEnd(decimals, '0') || '0')
+    return negative ? sum - size : sum + size
+  }, 0n)
+  return units < 0n ? `-${decimalOf(`${-units}`, decimals)}` : decimalOf(`${units}`, decimals)
+}
+
 interface Parts {
   readonly negative: boolean
   /** Without leading zeros. */

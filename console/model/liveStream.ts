@@ -96,7 +96,8 @@ export async function* readLive(
   }
 }
 
-async function* messages(
+/** The events of a response, until it ends. @throws RequestFailure, or the signal's reason */
+export async function* messages(
   response: Response,
   clock: Sleep,
   signal: AbortSignal,

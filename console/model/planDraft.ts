@@ -58,13 +58,16 @@ function draftNode(given: unknown, index: number): DraftNode {
   }
 }
 
-function staged(nodes: readonly DraftNode[]): Pick<Draft, 'stages' | 'stuck'> {
+/** Nodes by stage; `stuck` are those that wait for each other. */
+export function staged<Node extends Pick<DraftNode, 'id' | 'dependsOn'>>(
+  nodes: readonly Node[],
+): { readonly stages: readonly (readonly Node[])[]; readonly stuck: readonly Node[] } {
   const known = new Set(nodes.map(({ id }) => id))
   const stageOf = new Map<string, number>()
-  const stages: DraftNode[][] = []
+  const stages: Node[][] = []
   let stuck = [...nodes]
   for (let stage = 0; stuck.length > 0; stage += 1) {
-    const isReady = ({ dependsOn }: DraftNode) => dependsOn.every((id) => stageOf.has(id) || !known.has(id))
+    const isReady = ({ dependsOn }: Node) => dependsOn.every((id) => stageOf.has(id) || !known.has(id))
     const ready = stuck.filter(isReady)
     if (ready.length === 0) break
     for (const { id } of ready) stageOf.set(id, stage)

@@ -8,6 +8,7 @@ export const pages: readonly PageEntry[] = [
   { name: 'query', title: 'Query', load: () => import('./query/page.ts') },
   { name: 'catalog', title: 'Services', load: () => import('./catalog/page.ts') },
   { name: 'plan', title: 'Plan', load: () => import('./plan/page.ts') },
+  { name: 'job', title: 'Job', load: () => import('./job/page.ts') },
   { name: 'account', title: 'Account', load: () => import('./account/page.ts') },
   { name: 'webhooks', title: 'Webhooks', load: () => import('./webhooks/page.ts') },
   { name: 'money', title: 'Money', load: () => import('./money/page.ts') },

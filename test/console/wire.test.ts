@@ -6,13 +6,16 @@ import type { IndexerSchema as ServedSchema } from '#api/routes/indexer/indexerS
 import type { OperatorPayment, OperatorPayout, OperatorReview } from '#api/routes/operator/lists.ts'
 import type { MoneyDays, OperatorMoney } from '#api/routes/operator/money.ts'
 import type { StatusReport as ServedStatus } from '#api/routes/service/status.ts'
+import type { Job, JobReceipt } from '#console/job/job.ts'
 import type * as money from '#console/model/money.ts'
 import type * as shown from '#console/model/services.ts'
 import type { IndexerSchema, StatusReport } from '#console/model/wire.ts'
 import { type Report, renderReport } from '#console/terminal/terminal.ts'
 import type { Static } from '#http/schema.ts'
 import type { descriptionSchema } from '#orchestrator/catalog/description/description.ts'
+import type { jobSchema } from '#orchestrator/job/publicJob.ts'
 import type { Quote } from '#orchestrator/quote/quoteResult.ts'
+import type { receiptSchema } from '#orchestrator/receipt/receipt.ts'
 import type { searchResultSchema } from '#orchestrator/search/searchResult.ts'
 
 test('services, what a search finds and quotes are what the pages show', () => {
@@ -27,6 +30,11 @@ test('money is what its page shows', () => {
   expectTypeOf<OperatorPayment>().toExtend<money.Payment>()
   expectTypeOf<OperatorPayout>().toExtend<money.Payout>()
   expectTypeOf<OperatorReview>().toExtend<money.Review>()
+})
+
+test('jobs and receipts are what the page of a job shows', () => {
+  expectTypeOf<Static<typeof jobSchema>>().toExtend<Job>()
+  expectTypeOf<Static<typeof receiptSchema>>().toExtend<JobReceipt>()
 })
 
 test('what /status and the schema of SQL serve is what the browser and the terminal show', () => {

@@ -9,7 +9,7 @@ import { PlanView } from './planView.ts'
 const LINKED_CHARACTERS_MAX = 16_000
 
 export function open(host: HTMLElement, frame: Frame): Page {
-  const view = new PlanView(host, { edited: () => frame.writeLink('replace') })
+  const view = new PlanView(host, { edited: () => frame.writeLink('replace'), chainId: frame.chainId })
   return {
     show: async ({ plan, node }: LinkFields) => {
       if (plan !== undefined) view.text = plan

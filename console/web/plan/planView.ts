@@ -5,6 +5,7 @@ import { type Quote, quotePlan, searchServices } from '../../model/services.ts'
 import { origin } from '../api.ts'
 import { button, element } from '../element.ts'
 import { fact } from '../parts/fact.ts'
+import { BuyView } from './buyView.ts'
 import { Drawing } from './drawing.ts'
 import { exampleNeeds, examplePlan } from './example.ts'
 
@@ -19,12 +20,18 @@ export class PlanView {
   readonly #problem = element('div', { class: 'plan-problem', role: 'alert', hidden: true })
   readonly #sum = element('div', { 'aria-live': 'polite', id: 'quote-sum' })
   readonly #drawing: Drawing
+  readonly #buy: BuyView
+  readonly #command = element('div', { class: 'part' })
   readonly #edited: () => void
   #asking = new AbortController()
   #looked = false
 
-  constructor(host: HTMLElement, { edited }: { readonly edited: () => void }) {
+  constructor(
+    host: HTMLElement,
+    { edited, chainId }: { readonly edited: () => void; readonly chainId: () => number | null },
+  ) {
     this.#edited = edited
+    this.#buy = new BuyView(chainId)
     this.#quote.append(element('kbd', {}, 'Ctrl ↵'))
     const stages = element('div', { class: 'stages' })
     this.#drawing = new Drawing(stages)
@@ -35,7 +42,14 @@ export class PlanView {
         element('div', { class: 'plan-actions' }, this.#quote, this.#example),
         this.#text,
       ),
-      element('section', { class: 'plan-drawn', 'aria-label': 'Stages' }, this.#problem, this.#sum, stages),
+      element(
+        'section',
+        { class: 'plan-drawn', 'aria-label': 'Stages' },
+        this.#problem,
+        this.#sum,
+        this.#command,
+        stages,
+      ),
     )
     this.#text.addEventListener('input', () => this.#changed())
     this.#text.addEventListener('keydown', (event) => {
@@ -72,6 +86,7 @@ export class PlanView {
     this.#asking.abort()
     this.#quote.disabled = this.text.trim() === ''
     this.#sum.replaceChildren()
+    this.#command.replaceChildren()
     const draft = readDraft(this.text)
     this.#drawing.draw(draft, { prices: new Map(), problems: new Map() })
     this.tell(draft.problem)
@@ -99,14 +114,16 @@ export class PlanView {
     this.#asking.abort()
     this.#asking = new AbortController()
     const { signal } = this.#asking
-    const draft = readDraft(this.text)
+    const { text } = this
+    const draft = readDraft(text)
     this.#quote.disabled = true
     try {
-      const quote = await quotePlan(origin, this.text, signal)
+      const quote = await quotePlan(origin, text, signal)
       if (signal.aborted) return
       const prices = new Map(quote.nodes.map((node) => [node.nodeId, node]))
       this.tell(null)
       this.#sum.replaceChildren(sumOf(quote))
+      this.#command.replaceChildren(this.#buy.draw(text, quote))
       this.#drawing.draw(draft, { prices, problems: new Map() })
     } catch (error) {
       if (!signal.aborted) this.#refused(error)
@@ -119,6 +136,7 @@ export class PlanView {
     const failure = error instanceof RequestFailure ? error : null
     const { ofNodes, ofPlan } = problemsOf(failure?.details ?? [])
     this.#sum.replaceChildren()
+    this.#command.replaceChildren()
     this.tell(failure?.message ?? 'The plan could not be quoted.', ofPlan)
     this.#drawing.draw(readDraft(this.text), { prices: new Map(), problems: ofNodes })
   }

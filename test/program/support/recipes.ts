@@ -24,6 +24,8 @@ export interface PayersFolder {
   readonly run: (script: string) => Promise<string>
   /** Runs the commands below that heading. @returns what the last one prints */
   readonly shell: (heading: string) => Promise<string>
+  /** Runs commands that something else tells payers to run. @returns what they print */
+  readonly commands: (text: string) => Promise<string>
   readonly remove: () => void
 }
 
@@ -55,6 +57,7 @@ export function openPayersFolder(
       const [, commands = ''] = /```\n(.*?)```/s.exec(section) ?? []
       return spawned('bash', ['-ec', here(commands)])
     },
+    commands: (text) => spawned('bash', ['-ec', text]),
     remove: () => rmSync(cwd, { recursive: true, force: true }),
   }
 }
