@@ -151,7 +151,7 @@ const forget = (ids: string) => `DELETE FROM app.ledger_entries WHERE transactio
 const more = 'amount = amount + sign(amount)'
 const other = `'\\x${'07'.repeat(20)}'`
 const jobPayment = `method <> 'tempo/session' AND scope = 'jobs' AND proof IS NULL`
-const closed = `payment_id IS NOT NULL AND ended_at IS NOT NULL AND committed_amount > 0`
+const closed = `payment_id IS NOT NULL AND ended_at IS NOT NULL AND committed_amount > 0 AND id NOT IN (SELECT job_id FROM app.node_reviews)`
 const refund = (state: string) => `kind = 'refund' AND state = '${state}'`
 const reward = `kind = 'reward' AND state = 'queued'`
 const rewardId = `SELECT 'reward:' || reference FROM app.payouts WHERE ${one('app.payouts', reward)}`
