@@ -193,6 +193,11 @@ export class JobProgress {
         this.#addedBytes += outcome.output.bytes
         this.#change(node, { state, output: outcome.output, dueMs: null })
         break
+      case 'cancel':
+        // The wallet has read it first.
+        this.cancel()
+        this.#change(node, { state, errorCode: outcome.code, errorMessage: outcome.message, dueMs: null })
+        break
       case 'fail':
         this.#change(node, { state, errorCode: outcome.code, errorMessage: outcome.message, dueMs: null })
         break

@@ -8,6 +8,8 @@ import { JOB_OUTPUT_BYTES_MAX, type NodeOutput, OutputRefusedError, outputOf } f
 export type NodeOutcome =
   | { readonly kind: 'succeed'; readonly output: NodeOutput }
   | { readonly kind: 'fail'; readonly code: NodeErrorCode; readonly message: string }
+  /** Nothing was paid, and nothing is: the job was cancelled before. */
+  | { readonly kind: 'cancel'; readonly code: 'job_cancelled'; readonly message: string }
   /** Nothing was paid: another purchase is tried, or the same one where it was not tried yet. */
   | { readonly kind: 'again'; readonly dueMs: number; readonly isUntried?: true }
   /** The same purchase is asked for again. */
@@ -128,6 +130,7 @@ function refused(
   { code, message }: Extract<Purchased, { kind: 'refused' }>,
   context: OutcomeContext,
 ): NodeOutcome {
+  if (code === 'job_cancelled') return { kind: 'cancel', code, message }
   if (ofWallet.has(code)) return { kind: 'again', dueMs: context.nowMs + WALLET_MS, isUntried: true }
   return passing.has(code) ? retried(context, code, message) : fail(code, message)
 }

@@ -54,6 +54,7 @@ export const nodeTransitions: Table<NodeState, NodeHappening> = {
     accept: 'waiting',
     succeed: 'succeeded',
     fail: 'failed',
+    cancel: 'cancelled',
   },
   waiting: { ...done, accept: 'waiting', succeed: 'succeeded', fail: 'failed' },
   succeeded: done,
