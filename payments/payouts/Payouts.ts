@@ -8,11 +8,11 @@ import { nextMemosOf } from '#money/debtMemo.ts'
 import type { Mined } from '#money/settled.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { collect, collectPaid, type Worth } from '#rows/payments/collected.ts'
-import { type Forgotten, findForgottenDebt, mayHavePaid } from '#rows/payments/forgotten.ts'
+import { finishPayout } from '#rows/payments/debts.ts'
+import { type Forgotten, findPaidBefore } from '#rows/payments/forgotten.ts'
 import { isOfKnownHistory, pauseAfterRestore, pauseOf } from '#rows/payments/pauses.ts'
 import { readSentWithinDay } from '#rows/payments/payoutBudget.ts'
 import {
-  finishPayout,
   type HeldPayout,
   keepSigned,
   letPayoutGo,
@@ -118,10 +118,10 @@ export class Payouts {
   /** Signs, keeps and sends. @throws PayoutRefusedError */
   async #begin(due: HeldPayout): Promise<void> {
     const { app, chain } = this.#options
-    const paid = await findForgottenDebt(app, chain.chainId, nextMemosOf(due, due.attempt))
-    if (paid && (await this.#adopt(due, paid))) return
+    const { own, larger } = await findPaidBefore(app, due, nextMemosOf(due, due.attempt))
+    if (own && (await this.#adopt(due, own))) return
     const worth = { refunds: await chain.statedFee(), fee: (await chain.feeTo(due)).now }
-    await this.#assertUnpaid(due, worth)
+    if (larger && isSmall(due, worth)) throw inDoubt(larger)
     const collected = await collect(app, due, worth)
     if (!collected) return
     const payout = { ...due, total: collected.total }
@@ -147,19 +147,6 @@ export class Payouts {
     if (problem === null) log.warn({ payout: due.id, txHash }, 'a payout was paid before the restore')
     else await letPayoutGo(app, due, this.#pauseMs(due), `${txHash} was sent for it before: ${problem}`)
     return true
-  }
-
-  /**
-   * A small debt that a forgotten transfer may have paid with others is told by the last of them, which may
-   * come back later.
-   * @throws PayoutRefusedError
-   */
-  async #assertUnpaid(due: HeldPayout, { refunds }: Worth): Promise<void> {
-    const isSmall = due.kind === 'reward' ? due.feePart !== null : due.amount < SMALL * refunds
-    if (due.attempt > 0 || !isSmall || !(await mayHavePaid(this.#options.app, due))) return
-    throw new PayoutRefusedError(
-      'a larger transfer to its account, which no row names, may have paid it: it waits for a week at most',
-    )
   }
 
   /** False where another process has the payout. @throws PayoutRefusedError beyond the budget */
@@ -231,3 +218,13 @@ export class Payouts {
     this.#options.runtime.failpoint(place)
   }
 }
+
+/** Sent with others, maybe. */
+const isSmall = ({ kind, feePart, amount }: HeldPayout, { refunds }: Worth): boolean =>
+  kind === 'reward' ? feePart !== null : amount < SMALL * refunds
+
+/** The debt that the transfer names takes it along, if that one comes back; else an operator decides. */
+const inDoubt = ({ txHash }: Forgotten): PayoutRefusedError =>
+  new PayoutRefusedError(
+    `${txHash} moved more to its account before the database was restored, and may have paid it with others: \`millrace payments settle\` says that it did, \`millrace payments unpaid\` that it did not`,
+  )

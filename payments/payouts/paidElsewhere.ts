@@ -1,8 +1,8 @@
 /**
  * What was sent and the database does not know: by the operator on a chain that this program sends nothing
- * on, or by the program before a backup was restored. A debt is paid
- * where a final block moved exactly its amount of its token to whom it is owed, in a transaction that
- * has paid no other debt.
+ * on, or by the program before a backup was restored. A debt is paid where a final block moved exactly its
+ * amount of its token to whom it is owed, in a transaction that has paid no other debt; or, among others,
+ * where the database has forgotten a transfer that moved more.
  */
 import { isAddressEqual } from 'viem'
 import { feeOf } from '#money/fees.ts'
@@ -11,12 +11,9 @@ import { type Found, lookFor } from '#money/settled.ts'
 import { type Transfer, transfersIn } from '#money/transfersIn.ts'
 import { lowercased } from '#primitives.ts'
 import type { AppDatabase } from '#rows/database.ts'
-import {
-  findPayoutById,
-  finishPaidElsewhere,
-  isPayoutTransaction,
-  type Payout,
-} from '#rows/payments/payouts.ts'
+import { finishPaidElsewhere } from '#rows/payments/debts.ts'
+import { finishPaidAmong } from '#rows/payments/forgotten.ts'
+import { findPayoutById, isPayoutTransaction, type Payout } from '#rows/payments/payouts.ts'
 
 /**
  * @param nodes of the payout's chain
@@ -33,7 +30,19 @@ export async function settleByHand(
   if (payout.sentWith !== null) return `the payout is sent with ${payout.sentWith}`
   if (payout.state !== 'queued') return `the payout is ${payout.state}: something was signed for it here`
   // It may be mined for as long as anybody likes.
-  return settleBy(app, payout, await lookFor(nodes, { txHash, validBeforeSeconds: Number.MAX_SAFE_INTEGER }))
+  const found = await lookFor(nodes, { txHash, validBeforeSeconds: Number.MAX_SAFE_INTEGER })
+  return (await settleAmong(app, payout, found)) ? null : settleBy(app, payout, found)
+}
+
+/** Whether a transfer that a restored database does not know may have paid it with others, and has now. */
+async function settleAmong(app: AppDatabase, payout: Payout, found: Found): Promise<boolean> {
+  if (found.kind !== 'mined' || !found.isFinal || !found.succeeded) return false
+  const { txHash, blockNumber, logs } = found
+  const moved = transfersIn(logs).find(
+    (transfer) => goesTo(payout, transfer) && transfer.amount > payout.total,
+  )
+  if (!moved) return false
+  return finishPaidAmong(app, payout, { txHash, blockNumber, ...feeOf(moved.from, logs) })
 }
 
 /** @returns why a payout that is queued is not paid by a transaction; null where it is */
@@ -50,7 +59,8 @@ export async function settleBy(app: AppDatabase, payout: Payout, found: Found): 
   return isPaid ? null : 'something was signed for the payout meanwhile'
 }
 
-const pays = ({ currency, to, total: amount }: Payout, moved: Transfer): boolean =>
-  isAddressEqual(moved.token, lowercased(currency)) &&
-  isAddressEqual(moved.to, lowercased(to)) &&
-  moved.amount === amount
+const pays = (payout: Payout, moved: Transfer): boolean =>
+  goesTo(payout, moved) && moved.amount === payout.total
+
+const goesTo = ({ currency, to }: Payout, moved: Transfer): boolean =>
+  isAddressEqual(moved.token, lowercased(currency)) && isAddressEqual(moved.to, lowercased(to))

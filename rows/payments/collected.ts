@@ -3,10 +3,11 @@
  * which the others name. It stays so, whatever becomes of its transactions. A refund goes alone after
  * a day; a reward waits until a refund takes it along, or rewards bring together what their transfer costs.
  */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { advisoryLocks } from '#store/locks.ts'
 import { toBytes } from '#store/sql.ts'
 import { type AppDatabase, databaseNow } from '../database.ts'
+import { isSurelyUnpaid } from './forgotten.ts'
 import { type HeldPayout, payoutKindOf } from './payouts.ts'
 
 /** A refund waits so long for others. */
@@ -50,7 +51,7 @@ export async function collect(app: AppDatabase, payout: HeldPayout, worth: Worth
     const joined = [{ id, kind, amount, feePart }, ...(await debtsSentWith(transaction, id))]
     // What was signed goes as it was; a price that rose since does not hold up a refund.
     const isDecided = (attempt > 0 || joined.length > 1) && joined.some((debt) => debt.kind === 'refund')
-    const others = attempt > 0 ? [] : await waitingBeside(transaction, payout)
+    const others = attempt > 0 ? [] : await waitingBeside(transaction, payout, isSurelyUnpaid)
     const all = [...joined, ...others]
     const goes = isDecided || own.is_over || isWorth(all, worth)
     if (goes) await join(transaction, id, others)
@@ -125,8 +126,15 @@ async function debtsSentWith(transaction: AppDatabase, id: string): Promise<read
   return rows.map(debtOf)
 }
 
-async function waitingBeside(transaction: AppDatabase, payout: HeldPayout): Promise<readonly Debt[]> {
-  const rows = await queuedBeside(transaction, payout).where('collect_until', 'is not', null).execute()
+async function waitingBeside(
+  transaction: AppDatabase,
+  payout: HeldPayout,
+  among: RawBuilder<boolean> = sql<boolean>`true`,
+): Promise<readonly Debt[]> {
+  const rows = await queuedBeside(transaction, payout)
+    .where('collect_until', 'is not', null)
+    .where(among)
+    .execute()
   return rows.map(debtOf)
 }
 

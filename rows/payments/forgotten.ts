@@ -4,8 +4,10 @@
  */
 import { sql } from 'kysely'
 import type { Marked, Transferred } from '#money/outflows.ts'
+import { advisoryLocks } from '#store/locks.ts'
 import { toBytes, toHex } from '#store/sql.ts'
-import { type AppDatabase, fromNow } from '../database.ts'
+import { type AppDatabase, databaseNow } from '../database.ts'
+import { finishElsewhere, finishWith, type PaidBy } from './debts.ts'
 import type { Payout } from './payouts.ts'
 
 export interface Forgotten {
@@ -28,7 +30,7 @@ const PAGE = 1_000
 /** No credential or debt is signed for longer. */
 const VALID_SECONDS = 660
 /** Jobs that a restored database has end within hours, and make their debts again. */
-const DOUBTED_MS = 7 * 24 * 3_600_000
+const DOUBTED_DAYS = 7
 
 /** Once each, however often. */
 export async function keepForgotten(
@@ -50,22 +52,97 @@ export async function keepForgotten(
       .execute()
 }
 
-/** What has paid a debt, by the memos that its transactions would have; null where nothing has. */
-export async function findForgottenDebt(
+/** What may have paid a debt before the database was restored; null where nothing may. */
+export interface PaidBefore {
+  /** Its memo is one of the debt's. */
+  readonly own: Forgotten | null
+  /** Moved more to the debt's account, maybe for it and others, and nobody has said that it did not. */
+  readonly larger: Forgotten | null
+}
+
+/** @param memos those that the debt's transactions would have */
+export async function findPaidBefore(
   app: AppDatabase,
-  chainId: number,
+  { id }: Pick<Payout, 'id'>,
   memos: readonly string[],
-): Promise<Forgotten | null> {
-  const row = await forgotten(app)
-    .where('chain_id', '=', chainId)
-    .where(
-      'memo',
-      'in',
-      memos.map((memo) => Buffer.from(toBytes(memo))),
-    )
-    .limit(1)
+): Promise<PaidBefore> {
+  const own = sql<boolean>`coalesce(f.memo = ANY (${memos.map(toBytes)}), false)`
+  const rows = await app
+    .selectFrom('app.payouts as out')
+    .innerJoin('app.forgotten_outflows as f', 'f.chain_id', 'out.chain_id')
+    .distinctOn(sql.ref('is_own'))
+    .select(columns)
+    .select(own.as('is_own'))
+    .where('out.id', '=', id)
+    .where((is) => is.or([own, sql<boolean>`out.attempt = 0 AND ${isInDoubt}`]))
+    .orderBy('is_own')
+    .execute()
+  const found = (isOwn: boolean) => {
+    const row = rows.find((each) => each.is_own === isOwn)
+    return row ? forgottenOf(row) : null
+  }
+  return { own: found(true), larger: found(false) }
+}
+
+/** What rows say that the forgotten transfer `f` has paid. */
+const explained = sql<string>`(
+  SELECT coalesce(sum(p.amount), 0) FROM app.payout_transactions t
+    JOIN app.payouts p ON p.state = 'paid' AND t.payout_id IN (p.id, p.sent_with)
+  WHERE t.chain_id = f.chain_id AND t.tx_hash = f.tx_hash)`
+
+/** Whether the forgotten transfer `f` moved enough to have paid the debt `out` with others. */
+const isInDoubt = sql<boolean>`(
+  NOT out.surely_unpaid
+  AND f.chain_id = out.chain_id AND f.recipient = out.recipient AND f.currency = out.currency
+  AND f.amount > out.amount AND f.amount >= out.amount + ${explained}
+  AND out.queued_at < f.noted_at + ${DOUBTED_DAYS} * interval '1 day')`
+
+/** Whether no forgotten transfer can have paid the debt `out`, also not with others. */
+export const isSurelyUnpaid = sql<boolean>`(
+  out.surely_unpaid OR NOT EXISTS (SELECT FROM app.forgotten_outflows f WHERE ${isInDoubt}))`
+
+/** An operator's word: the debt goes at once. False where it waits for none. */
+export async function declareUnpaid(app: AppDatabase, id: string): Promise<boolean> {
+  const { numUpdatedRows } = await app
+    .updateTable('app.payouts as out')
+    .set((row) => ({
+      ...{ surely_unpaid: true, failures: 0, held_until: databaseNow, problem: null },
+      // A process that has it writes no more.
+      hold: sql<number>`${row.ref('hold')} + 1`,
+    }))
+    .where('id', '=', id)
+    .where('state', '=', 'queued')
+    .where('attempt', '=', 0)
+    .where('sent_with', 'is', null)
+    .where((is) => is.not(isSurelyUnpaid))
     .executeTakeFirst()
-  return row ? forgottenOf(row) : null
+  return numUpdatedRows === 1n
+}
+
+/**
+ * An operator's word: a forgotten transfer, which is final, has paid the debt among others. False where it
+ * did not move enough to its account, or something was signed for the debt.
+ */
+export async function finishPaidAmong(app: AppDatabase, payout: Payout, by: PaidBy): Promise<boolean> {
+  return app.transaction().execute(async (transaction) => {
+    await sql`SELECT pg_advisory_xact_lock(${advisoryLocks.collecting})`.execute(transaction)
+    const row = await transaction
+      .selectFrom('app.payouts as out')
+      .innerJoin('app.forgotten_outflows as f', 'f.chain_id', 'out.chain_id')
+      .leftJoin('app.payout_transactions as first', (join) =>
+        join.onRef('first.chain_id', '=', 'f.chain_id').onRef('first.tx_hash', '=', 'f.tx_hash'),
+      )
+      .select('first.payout_id')
+      .where('out.id', '=', payout.id)
+      .where('f.tx_hash', '=', Buffer.from(toBytes(by.txHash)))
+      .where(isInDoubt)
+      .limit(1)
+      .executeTakeFirst()
+    if (!row) return false
+    return row.payout_id === null
+      ? finishElsewhere(transaction, payout, by)
+      : finishWith(transaction, payout, { id: row.payout_id, blockNumber: by.blockNumber })
+  })
 }
 
 /** What has paid calls and no spend has, by the calls' codes. */
@@ -74,62 +151,38 @@ export async function findForgottenCalls(
   codes: readonly string[],
 ): Promise<ReadonlyMap<string, Forgotten>> {
   if (codes.length === 0) return new Map()
-  const rows = await forgotten(app)
-    .select('call_code')
+  const rows = await app
+    .selectFrom('app.forgotten_outflows as f')
+    .select([...columns, 'call_code'])
     .where(
       'call_code',
       'in',
       codes.map((code) => Buffer.from(toBytes(code))),
     )
     .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('app.spends as s')
-            .select('s.id')
-            .whereRef('s.tx_hash', '=', 'app.forgotten_outflows.tx_hash'),
-        ),
-      ),
+      not(exists(selectFrom('app.spends as s').select('s.id').whereRef('s.tx_hash', '=', 'f.tx_hash'))),
     )
     .execute()
   return new Map(rows.flatMap((row) => (row.call_code ? [[toHex(row.call_code), forgottenOf(row)]] : [])))
 }
 
-/** Whether a transfer that no row names, found within a week, moved more to its account than it would. */
-export async function mayHavePaid(
-  app: AppDatabase,
-  { chainId, currency, to, total }: Pick<Payout, 'chainId' | 'currency' | 'to' | 'total'>,
-): Promise<boolean> {
-  const row = await app
-    .selectFrom('app.forgotten_outflows as f')
-    .select('f.tx_hash')
-    .where('f.recipient', '=', Buffer.from(toBytes(to)))
-    .where('f.chain_id', '=', chainId)
-    .where('f.currency', '=', Buffer.from(toBytes(currency)))
-    .where('f.amount', '>', sql<string>`${total}::numeric`)
-    .where('f.noted_at', '>', fromNow(-DOUBTED_MS))
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('app.payout_transactions as t')
-            .select('t.payout_id')
-            .whereRef('t.tx_hash', '=', 'f.tx_hash')
-            .whereRef('t.chain_id', '=', 'f.chain_id'),
-        ),
-      ),
-    )
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
+const columns = [
+  ...(['f.chain_id', 'f.tx_hash', 'f.account', 'f.currency', 'f.recipient'] as const),
+  ...(['f.amount', 'f.memo', 'f.block_number'] as const),
+  sql<number>`floor(extract(epoch FROM f.noted_at))::float8`.as('noted_seconds'),
+] as const
+
+interface ForgottenRow {
+  readonly chain_id: number
+  readonly tx_hash: Buffer
+  readonly account: Buffer
+  readonly currency: Buffer
+  readonly recipient: Buffer
+  readonly amount: string
+  readonly memo: Buffer | null
+  readonly block_number: number
+  readonly noted_seconds: number
 }
-
-const forgotten = (app: AppDatabase) =>
-  app
-    .selectFrom('app.forgotten_outflows')
-    .select(['chain_id', 'tx_hash', 'account', 'currency', 'recipient', 'amount', 'memo', 'block_number'])
-    .select(sql<number>`floor(extract(epoch FROM noted_at))::float8`.as('noted_seconds'))
-    .where('memo', 'is not', null)
-
-type ForgottenRow = Awaited<ReturnType<ReturnType<typeof forgotten>['executeTakeFirstOrThrow']>>
 
 const forgottenOf = (row: ForgottenRow): Forgotten => ({
   chainId: row.chain_id,

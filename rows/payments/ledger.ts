@@ -1,6 +1,7 @@
 /** Money of the service in double entry: the entries of a transaction sum to 0, which the database holds. */
 import { sql } from 'kysely'
-import { REFUNDS, REVENUE_PATTERN, revenueAccount } from '#money/accounts.ts'
+import { COSTS_OF_FEES, PAYEE, REFUNDS, REVENUE_PATTERN, revenueAccount } from '#money/accounts.ts'
+import type { Fee } from '#money/fees.ts'
 import { toBytes, toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
 
@@ -112,3 +113,12 @@ export async function sumSettled(app: AppDatabase): Promise<readonly Entry[]> {
     amount: BigInt(amount),
   }))
 }
+
+/** What the chain took for a transfer, out of the payee's. */
+export const feeEntries = (chainId: number, { fee, feeCurrency: currency }: Fee): readonly Entry[] =>
+  fee > 0n
+    ? [
+        { account: PAYEE, chainId, currency, amount: -fee },
+        { account: COSTS_OF_FEES, chainId, currency, amount: fee },
+      ]
+    : []

@@ -4,11 +4,10 @@
  * before it is sent, and the next one is stored only for a row that was put back.
  */
 import { type RawBuilder, sql } from 'kysely'
-import { COSTS_OF_FEES, owedAccounts, PAYEE, payerAccount } from '#money/accounts.ts'
 import type { Fee } from '#money/fees.ts'
 import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
-import { addEntries, type Entry } from './ledger.ts'
+import { addEntries, feeEntries } from './ledger.ts'
 
 /**
  * - `queued`: no transaction of it can be mined;
@@ -170,109 +169,6 @@ export async function requeuePayout(
     const booked = fee && numUpdatedRows > 0n ? feeEntries(chainId, fee) : []
     if (booked.length > 0) await addEntries(transaction, `${id}/reverted/${attempt}`, booked)
   })
-}
-
-const feeEntries = (chainId: number, { fee, feeCurrency: currency }: Fee): readonly Entry[] =>
-  fee > 0n
-    ? [
-        { account: PAYEE, chainId, currency, amount: -fee },
-        { account: COSTS_OF_FEES, chainId, currency, amount: fee },
-      ]
-    : []
-
-/** What a final block says of a payout. */
-export interface PaidBy extends Fee {
-  readonly txHash: string
-  readonly blockNumber: number
-}
-
-/**
- * Paid, with its entries, in one transaction. False where it was paid already: whoever knows it may
- * say so, held or not.
- */
-export async function finishPayout(app: AppDatabase, payout: Payout, by: PaidBy): Promise<boolean> {
-  return app.transaction().execute(async (transaction) => {
-    await nameTransaction(transaction, payout, by.txHash)
-    return finish(transaction, payout, by)
-  })
-}
-
-/**
- * The transaction that brought an authorization to the chain is somebody else's, and known afterwards.
- * One that brought several is the first one's.
- */
-async function nameTransaction(
-  transaction: AppDatabase,
-  { id, attempt, chainId, transaction: known }: Payout,
-  txHash: string,
-): Promise<void> {
-  if (known?.txHash === txHash || (await isPayoutTransaction(transaction, chainId, txHash))) return
-  await transaction
-    .updateTable('app.payout_transactions')
-    .set({ tx_hash: toBytes(txHash) })
-    .where('payout_id', '=', id)
-    .where('attempt', '=', attempt)
-    .execute()
-}
-
-/**
- * Paid by a transaction of somebody else's, such as the operator's, where nothing was signed for it
- * here. False where something was, or it is paid. Rejects where the transaction has paid another one.
- */
-export async function finishPaidElsewhere(app: AppDatabase, payout: Payout, by: PaidBy): Promise<boolean> {
-  return app.transaction().execute(async (transaction) => {
-    const { numUpdatedRows } = await transaction
-      .updateTable('app.payouts')
-      .set((row) => ({
-        ...{ state: 'sending', attempt: payout.attempt + 1 },
-        // A process that had taken it signs no more.
-        hold: sql<number>`${row.ref('hold')} + 1`,
-      }))
-      .where('id', '=', payout.id)
-      .where('state', '=', 'queued')
-      .where('attempt', '=', payout.attempt)
-      .executeTakeFirst()
-    if (numUpdatedRows === 0n) return false
-    await transaction
-      .insertInto('app.payout_transactions')
-      .values({
-        ...{ payout_id: payout.id, attempt: payout.attempt + 1, chain_id: payout.chainId },
-        ...{ tx_hash: toBytes(by.txHash), raw: toBytes('0x'), valid_before: databaseNow },
-      })
-      .execute()
-    return finish(transaction, payout, by)
-  })
-}
-
-async function finish(
-  transaction: AppDatabase,
-  { id, kind, chainId, currency, to }: Payout,
-  { blockNumber, ...fee }: PaidBy,
-): Promise<boolean> {
-  const paid = { state: 'paid', paid_at: databaseNow, block_number: blockNumber, problem: null, failures: 0 }
-  const own = await transaction
-    .updateTable('app.payouts')
-    .set(paid)
-    .where('id', '=', id)
-    .where('state', '=', 'sending')
-    .returning('amount')
-    .executeTakeFirst()
-  if (!own) return false
-  const entriesOf = (of: PayoutKind, amount: bigint) => [
-    { account: owedAccounts[of], chainId, currency, amount: -amount },
-    { account: payerAccount(to), chainId, currency, amount },
-  ]
-  const others = await transaction
-    .updateTable('app.payouts')
-    .set(paid)
-    .where('sent_with', '=', id)
-    .where('state', '=', 'queued')
-    .returning(['id', 'kind', 'amount'])
-    .execute()
-  for (const other of others)
-    await addEntries(transaction, other.id, entriesOf(payoutKindOf(other.kind), BigInt(other.amount)))
-  await addEntries(transaction, id, [...entriesOf(kind, BigInt(own.amount)), ...feeEntries(chainId, fee)])
-  return true
 }
 
 /** By its own id; null for none. */

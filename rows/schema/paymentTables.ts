@@ -101,6 +101,7 @@ export const paymentTables = {
     collect_until: maybe('timestamptz'),
     sent_with: maybe('text'),
     fee_part: maybe('numeric'),
+    surely_unpaid: filled('boolean'),
     queued_at: filled('timestamptz'),
     paid_at: maybe('timestamptz'),
     block_number: maybe('bigint'),

@@ -734,6 +734,7 @@ CREATE TABLE app.payouts (
   collect_until timestamp with time zone,
   sent_with text,
   fee_part numeric(78,0),
+  surely_unpaid boolean DEFAULT false NOT NULL,
   CONSTRAINT payouts_amount_check CHECK ((amount > (0)::numeric)),
   CONSTRAINT payouts_check CHECK (((attempt > 0) OR (sent_with IS NOT NULL) OR (state = ANY (ARRAY['queued'::text, 'withdrawn'::text])))),
   CONSTRAINT payouts_check1 CHECK (((paid_at IS NOT NULL) = (state = 'paid'::text))),
@@ -762,6 +763,7 @@ COMMENT ON COLUMN app.payouts.block_number IS 'the final block that paid it';
 COMMENT ON COLUMN app.payouts.collect_until IS 'it waits for others until then; a reward does so again';
 COMMENT ON COLUMN app.payouts.sent_with IS 'the payout whose transfer pays this one, too';
 COMMENT ON COLUMN app.payouts.fee_part IS 'what a reward may cost as its part of the fee of its transfer, in the smallest unit of the currency; null goes at once';
+COMMENT ON COLUMN app.payouts.surely_unpaid IS 'an operator said that no transfer of before a restore, which no row names, has paid it';
 
 CREATE TABLE app.product_feedback (
   id bigint GENERATED AS IDENTITY NOT NULL,

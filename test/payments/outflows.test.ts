@@ -11,10 +11,14 @@ import { type Ask, askOf } from '#money/node.ts'
 import { OutflowWatch } from '#money/OutflowWatch.ts'
 import { PayoutChain } from '#payments/payouts/PayoutChain.ts'
 import { Payouts } from '#payments/payouts/Payouts.ts'
+import { settleByHand } from '#payments/payouts/paidElsewhere.ts'
+import { compareEntries } from '#rows/books/compareEntries.ts'
 import { outflowLedger } from '#rows/books/outflows.ts'
-import { queuePayout } from '#rows/payments/debts.ts'
+import { finishPayout, queuePayout } from '#rows/payments/debts.ts'
+import { declareUnpaid } from '#rows/payments/forgotten.ts'
 import { findPause, resumeWallet } from '#rows/payments/pauses.ts'
-import { findPayout, finishPayout, keepSigned, type Payout, takePayouts } from '#rows/payments/payouts.ts'
+import { findPayout, keepSigned, type Payout, takePayouts } from '#rows/payments/payouts.ts'
+import { countFindings } from '#rows/payments/proofs.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { openAppStore } from '../support/appStore.ts'
@@ -55,7 +59,7 @@ const stopped = async () => [await findPause(app, 'wallet'), await findPause(app
 const to = lower(accountOf(900).address)
 const terms = { kind: 'refund', chainId, currency: PATH_USD, amount: 7n, to } as const
 /** Sends what no row knows of; in a final block. */
-async function pay(payout: Pick<Payout, 'reference'> & Partial<Pick<Payout, 'total'>>) {
+async function pay(payout: Pick<Payout, 'reference'> & Partial<Pick<Payout, 'total' | 'to'>>) {
   const sent = { ...terms, total: terms.amount, attempt: 0, ...payout }
   const signed = await sender.sign({ ...({} as Payout), ...sent }, null)
   await sender.send(signed)
@@ -144,6 +148,36 @@ test('a spend of the same amount to the same account explains its own transfer a
   expect(await findPause(app, 'wallet')).toMatchObject({ reason: expect.stringContaining(txHash) })
 })
 
+const owe = (reference: string, amount: bigint = terms.amount, recipient = to) =>
+  app
+    .transaction()
+    .execute((transaction) =>
+      queuePayout(transaction, { ...terms, reference, amount, to: recipient }, Date.now()),
+    )
+const received = (recipient = to) => balanceOf(chain.rpcUrl, PATH_USD, recipient)
+const found = async (reference: string) => {
+  const payout = await findPayout(app, 'refund', reference)
+  return payout && { state: payout.state, txHash: payout.transaction?.txHash }
+}
+/** Until nothing is due: what waits for others waits for a day. */
+async function payOut() {
+  const payouts = new Payouts({
+    ...{ app, chain: sender, budgetOf: () => 10n ** 9n, mayPay: () => true },
+    ...{ runtime: systemRuntime(), log: silentLogger },
+  })
+  for (let turns = 0; turns < 20; turns++) {
+    await payouts.turn()
+    await finalize()
+    const soon = new Date(Date.now() + 3_600_000)
+    await app
+      .updateTable('app.payouts')
+      .set({ held_until: new Date(0) })
+      .where('held_until', '<', soon)
+      .where('state', 'in', ['queued', 'sending'])
+      .execute()
+  }
+}
+
 describe('what the chain has paid and the database has forgotten', () => {
   // Debts of tests before name transactions that no chain has.
   beforeEach(async () => {
@@ -152,34 +186,6 @@ describe('what the chain has paid and the database has forgotten', () => {
       .set({ held_until: new Date(4_000_000_000_000) })
       .execute()
   })
-  const owe = (reference: string, amount: bigint = terms.amount) =>
-    app
-      .transaction()
-      .execute((transaction) => queuePayout(transaction, { ...terms, reference, amount }, Date.now()))
-  const received = () => balanceOf(chain.rpcUrl, PATH_USD, to)
-  const found = async (reference: string) => {
-    const payout = await findPayout(app, 'refund', reference)
-    return payout && { state: payout.state, txHash: payout.transaction?.txHash }
-  }
-  /** Until nothing is due: what waits for others waits for a day. */
-  async function payOut() {
-    const payouts = new Payouts({
-      ...{ app, chain: sender, budgetOf: () => 10n ** 9n, mayPay: () => true },
-      ...{ runtime: systemRuntime(), log: silentLogger },
-    })
-    for (let turns = 0; turns < 20; turns++) {
-      await payouts.turn()
-      await finalize()
-      const soon = new Date(Date.now() + 3_600_000)
-      await app
-        .updateTable('app.payouts')
-        .set({ held_until: new Date(0) })
-        .where('held_until', '<', soon)
-        .where('state', 'in', ['queued', 'sending'])
-        .execute()
-    }
-  }
-
   test('is not paid again: its debt has that transaction', async () => {
     const before = await received()
     await open().look()
@@ -208,6 +214,78 @@ describe('what the chain has paid and the database has forgotten', () => {
     for (const number of [1, 2, 3])
       expect(await found(`small ${number}`)).toEqual({ state: 'paid', txHash: sent.collected.txHash })
     expect(await received()).toBe(before + 2n * terms.amount + 12n)
+  })
+
+  describe('with others, for a debt that never comes back', () => {
+    const payer = lower(accountOf(901).address)
+    const large = 1_000_000n
+    const debt = (reference: string) => findPayout(app, 'refund', reference)
+    /** The transfer and the debts that it may have paid are a month old, and have waited for others. */
+    async function age() {
+      const past = new Date(Date.now() - 30 * 24 * 3_600_000)
+      const recipient = bytes(payer)
+      await app
+        .updateTable('app.forgotten_outflows')
+        .set({ noted_at: past })
+        .where('recipient', '=', recipient)
+        .execute()
+      await app
+        .updateTable('app.payouts')
+        .set({ queued_at: past, collect_until: past })
+        .where('recipient', '=', recipient)
+        .execute()
+    }
+
+    test('may not be paid again: an operator says what it has paid', async () => {
+      await open().look()
+      for (const [reference, amount] of [
+        ['part 1', 2n],
+        ['part 2', 3n],
+      ] as const)
+        await owe(reference, amount, payer)
+      const { txHash } = await pay({ reference: 'lost for good', total: 12n, to: payer })
+      await open().look()
+      await resumeWallet(app)
+      await payOut()
+      await age()
+      await owe('later', 4n, payer)
+      await payOut()
+      await owe('large', large, payer)
+      await payOut()
+      expect(await countFindings(app, new Map())).toMatchObject({ waiting: 2 })
+      for (const reference of ['part 1', 'part 2'])
+        expect(await debt(reference)).toMatchObject({
+          ...{ state: 'queued', attempt: 0, sentWith: null, problem: expect.stringContaining(txHash) },
+        })
+      expect(await debt('later')).toMatchObject({ state: 'paid', sentWith: (await debt('large'))?.id })
+      expect(await received(payer)).toBe(12n + 4n + large)
+
+      const idOf = async (reference: string) => (await debt(reference))?.id ?? ''
+      const declared = [await declareUnpaid(app, await idOf('part 1'))]
+      expect([...declared, await declareUnpaid(app, await idOf('large'))]).toEqual([true, false])
+      await payOut()
+      expect(await debt('part 1')).toMatchObject({ state: 'paid', sentWith: null })
+      expect(await received(payer)).toBe(12n + 4n + large + 2n)
+
+      const settle = async (reference: string) =>
+        settleByHand(app, [node()], { id: await idOf(reference), txHash, chainId })
+      for (const [reference, amount] of [
+        ['part 3', 9n],
+        ['part 4', 1n],
+      ] as const)
+        await owe(reference, amount, payer)
+      await age()
+      expect([await settle('part 2'), await settle('part 3')]).toEqual([null, null])
+      expect(await debt('part 3')).toMatchObject({ state: 'paid', sentWith: await idOf('part 2') })
+      // Nothing of it is left that could have paid another.
+      expect(await settle('part 4')).toMatch(/moves no 1 units/)
+      await payOut()
+      expect(await debt('part 4')).toMatchObject({ state: 'paid', sentWith: null })
+      expect(await received(payer)).toBe(12n + 4n + large + 3n)
+      expect(await countFindings(app, new Map())).toMatchObject({ waiting: 0 })
+      const differing = (await compareEntries(app, 1_000)).map(({ transactionId }) => transactionId)
+      for (const reference of ['part 2', 'part 3']) expect(differing).not.toContain(await idOf(reference))
+    })
   })
 
   test('nor if it was under way when the database was lost, and was mined after the first look', async () => {

@@ -57,6 +57,19 @@ export const paymentsCommand = (command: CommandMaker) =>
           await settleRefund(config, { id: args['payout'], txHash: args['transaction'] }, runtime, log)
         }),
       }),
+      unpaid: defineCommand({
+        meta: {
+          name: 'unpaid',
+          description: 'Send a payout that a transfer of before a restore may have paid, and has not.',
+        },
+        args: {
+          payout: { type: 'positional', required: true, description: 'Its id, as `refunds` tells it.' },
+        },
+        run: command(async ({ config, runtime, log }, args) => {
+          const { sendUnpaid } = await import('./refunds.ts')
+          await sendUnpaid(config, args['payout'], runtime, log)
+        }),
+      }),
       pause: defineCommand({
         meta: { name: 'pause', description: 'Leave refunds and rewards queued, in every process.' },
         args: { reason: { type: 'string', description: 'For people.' } },

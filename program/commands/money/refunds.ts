@@ -1,5 +1,5 @@
 /**
- * `millrace payments refunds|refund|settle|pause|resume`: what is owed to payers, and the way it
+ * `millrace payments refunds|refund|settle|unpaid|pause|resume`: what is owed to payers, and the way it
  * goes back.
  */
 import { http } from 'viem'
@@ -7,6 +7,7 @@ import { SettingError } from '#errors.ts'
 import { askOf } from '#money/node.ts'
 import { settleByHand } from '#payments/payouts/paidElsewhere.ts'
 import { appDatabase } from '#rows/database.ts'
+import { declareUnpaid } from '#rows/payments/forgotten.ts'
 import { type Liability, listLiabilities, queueRefund } from '#rows/payments/liabilities.ts'
 import { listPayouts } from '#rows/payments/listedPayouts.ts'
 import { pause, resume } from '#rows/payments/pauses.ts'
@@ -101,6 +102,16 @@ export async function settleRefund(
   })
   if (problem !== null) throw new SettingError('transaction', problem)
   process.stdout.write(`${id} is paid by ${txHash}\n`)
+}
+
+/** Sends a payout that no transfer of before a restore has paid. @throws SettingError */
+export async function sendUnpaid(config: Config, id: unknown, runtime: Runtime, log: Logger): Promise<void> {
+  if (typeof id !== 'string') throw new SettingError('payout', 'name one, as `refunds` tells it')
+  const isSent = await withDatabases(config, runtime, log, ({ postgres }) =>
+    declareUnpaid(appDatabase(postgres), id),
+  )
+  if (!isSent) throw new SettingError('payout', `${id} does not wait for a transfer of before a restore`)
+  process.stdout.write(`${id} is sent by a running program\n`)
 }
 
 /** Nodes of a chain that payouts are owed on. @throws SettingError where none is known */
