@@ -21,6 +21,13 @@ import { silentLogger } from '#telemetry.ts'
 import { demoPlan } from '../orchestrator/jobs/support/demoPlan.ts'
 import { agents } from '../orchestrator/support/mcpClients.ts'
 import {
+  ask,
+  connectTasks,
+  credentialFor,
+  credentialMeta,
+  jsonOf,
+} from '../orchestrator/support/taskClient.ts'
+import {
   blockIndexed,
   freshDataDir,
   type RunningMillrace,
@@ -271,6 +278,33 @@ test('a stop waits for the calls that are paid for, and the next start goes on f
     ...{ state, error, paid: itemsOf(attempts).filter((each) => membersOf(each)['paid']).length },
   }))
   expect(ends).toEqual(Array(12).fill({ state: 'succeeded', paid: 1 }))
+})
+
+test('a task outlives the program that made it', async () => {
+  const { account, chain } = await stranger()
+  const before = await connectTasks(program.origin)
+  const ordered = jsonOf({ idempotency_key: randomUUID(), plan: completePlan(demoPlan) })
+  const asked = await ask(program.origin, 'tools/call', { name: 'create_job', arguments: ordered })
+  const required = membersOf(membersOf(asked.result)['_meta'])['org.paymentauth/payment-required']
+  const metadata = credentialMeta(await credentialFor(required, account, chain))
+  const execution = await before.session.callTool('create_job', ordered, { metadata })
+  if (execution.kind !== 'task') throw new Error('it is no task')
+  const reference = execution.serializeReference()
+  await program.kill()
+  await before.close()
+
+  program = await startMillrace({ DATA_DIR: dataDir.path, COST_MULTIPLIER: '1.5' })
+  const after = await connectTasks(program.origin)
+  try {
+    const { outcome } = await (await after.session.resumeTask(reference)).settle()
+    const job = { jobId: reference.taskId, ready: true, status: 'partially_succeeded' }
+    expect(outcome).toMatchObject({ status: 'completed', result: { structuredContent: { job } } })
+    expect(outcome).toMatchObject({
+      result: { structuredContent: { job: (await read(`/v1/jobs/${reference.taskId}?include=runs`)).body } },
+    })
+  } finally {
+    await after.close()
+  }
 })
 
 test('the books of all of it follow from rows and chain, and income and cost come as CSV', async () => {
