@@ -13,6 +13,10 @@ export function findSensitive(text: string): readonly SensitiveKind[] {
   return sensitiveKinds.filter((kind) => finders[kind](plain))
 }
 
+/** Why a text that holds them is refused. */
+export const sensitiveMessage = (found: readonly SensitiveKind[]): string =>
+  `holds what looks like ${found.join(', ')}: leave it out, nothing was stored`
+
 const anyOf =
   (...patterns: readonly RegExp[]) =>
   (text: string): boolean =>

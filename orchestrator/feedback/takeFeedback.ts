@@ -4,7 +4,7 @@ import * as s from '#http/schema.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { insertFeedback, type ProductFeedback } from '#rows/feedback/productFeedback.ts'
 import { cleanText } from '../catalog/cleanText.ts'
-import { findSensitive } from './findSensitive.ts'
+import { findSensitive, sensitiveMessage } from './findSensitive.ts'
 
 export type Feedback = ProductFeedback
 
@@ -21,8 +21,7 @@ export async function takeFeedback(
   { kind, message }: Feedback,
 ): Promise<s.Static<typeof feedbackResultSchema>> {
   const found = findSensitive(message)
-  if (found.length > 0)
-    throw refusal(`holds what looks like ${found.join(', ')}: leave it out, nothing was stored`)
+  if (found.length > 0) throw refusal(sensitiveMessage(found))
   const cleaned = cleanText(message, MESSAGE_CHARACTERS_MAX)
   if (cleaned === '') throw refusal('holds no text')
   if (!(await insertFeedback(rows, caller, { kind, message: cleaned })))

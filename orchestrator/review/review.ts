@@ -4,6 +4,7 @@ import { ApiError, type Problem } from '#http/errors.ts'
 import * as s from '#http/schema.ts'
 import type { NodeReview, Review } from '#rows/jobs/reviews.ts'
 import { cleanText } from '../catalog/cleanText.ts'
+import { findSensitive, sensitiveMessage } from '../feedback/findSensitive.ts'
 import { canonicalJson } from '../plan/canonicalJson.ts'
 
 const COMMENT_CHARACTERS_MAX = 2_000
@@ -39,22 +40,33 @@ export type GivenReview = s.Static<typeof reviewSchema>
 /**
  * Cleaned as texts of the catalog are.
  * @param place of the review in its request, such as `body`
- * @throws ApiError body_invalid for a node that the plan has not, or that is named twice
+ * @throws ApiError body_invalid for a node that the plan has not, or that is named twice, and for a comment
+ *   with what looks like a secret
  */
 export function readReview(given: GivenReview, nodeIds: ReadonlySet<string>, place: string): Review {
   const tools = given.tools ?? []
   const named = tools.map(({ nodeId }) => nodeId)
-  const problems = named.flatMap((nodeId, index): Problem[] => {
+  const unnamed = named.flatMap((nodeId, index): Problem[] => {
     const path = [place, 'tools', index, 'nodeId']
     if (!nodeIds.has(nodeId)) return [{ path, message: 'no node of the plan has this id' }]
     return named.indexOf(nodeId) < index ? [{ path, message: 'is reviewed already' }] : []
   })
+  const problems = [
+    ...secretsIn(given.comment, [place, 'comment']),
+    ...unnamed,
+    ...tools.flatMap(({ comment }, index) => secretsIn(comment, [place, 'tools', index, 'comment'])),
+  ]
   const [first] = problems
   if (first)
     throw new ApiError('body_invalid', `Not valid: ${first.path.join('.')}: ${first.message}.`, {
       details: problems,
     })
   return { rating: given.rating, comment: textOf(given.comment), tools: tools.map(nodeReviewOf) }
+}
+
+function secretsIn(text: string | undefined, path: Problem['path']): readonly Problem[] {
+  const found = findSensitive(text ?? '')
+  return found.length > 0 ? [{ path, message: sensitiveMessage(found) }] : []
 }
 
 const nodeReviewOf = ({

@@ -167,6 +167,8 @@ describe('a review that nobody proved', () => {
   })
 })
 
+const secret = `0x${'b7f3a90c54e1d28f'.repeat(4)}`
+
 describe('a body', () => {
   test.each<[string, unknown, readonly unknown[]]>([
     ['without a rating', { comment: 'x' }, ['body', 'rating']],
@@ -187,13 +189,22 @@ describe('a body', () => {
       { rating: 4, tools: [{ nodeId: 'a', rating: 1, tags: ['Fast'] }] },
       ['body', 'tools', 0, 'tags', 0],
     ],
+    ['with a key', { rating: 4, comment: `I paid with ${secret}.` }, ['body', 'comment']],
+    [
+      'with a key beside a rating of a node',
+      { rating: 4, tools: [{ nodeId: 'a', rating: 1, comment: secret }] },
+      ['body', 'tools', 0, 'comment'],
+    ],
   ])('%s is refused by its member', async (_what, body, path) => {
     const { give } = await serve()
     const jobId = await place(app, orderOf(twoNodes))
-    expect(await give(jobId, body)).toMatchObject({
+    const refused = await give(jobId, body)
+    expect(refused).toMatchObject({
       status: 400,
       error: { code: 'body_invalid', details: expect.arrayContaining([expect.objectContaining({ path })]) },
     })
+    expect(JSON.stringify(refused)).not.toContain(secret)
+    expect(await findReview(app, jobId)).toBeNull()
   })
 
   test('is cleaned of characters that nobody sees', async () => {
