@@ -32,6 +32,12 @@ const handoffSchema = s.named('JobHandoff', {
     url: s.text({ format: 'uri' }),
     body: s.object({ idempotencyKey: s.text(), plan: planRequestSchema }),
   }),
+  client: s.object(
+    { executable: s.text(), arguments: s.array(s.text()) },
+    {
+      description: 'The same as a command, which pays the price at most; its account is in MPPX_PRIVATE_KEY.',
+    },
+  ),
 })
 
 const resultSchema = s.object({
@@ -50,7 +56,7 @@ export const createJobTool: Tool = {
   name: 'create_job',
   title: 'Buy a plan',
   description:
-    'Buys a plan: its calls are made, and paid, for the user. It costs money: call it once, with the plan that quote_plan priced, unchanged, after the user has accepted its totalAmount. Keep the idempotency key whenever you repeat the call, whatever happened before: the same key and plan are one job and are paid once; another key buys again. max_spend is a bound that is never exceeded. Without a payment nothing is bought: the answer is a handoff, which is the REST request that a paying client sends, and _meta has the challenges. Never ask for a private key, and never pass one on. With a job id in the answer go on with get_job.',
+    'Buys a plan: its calls are made, and paid, for the user. It costs money: call it once, with the plan that quote_plan priced, unchanged, after the user has accepted its totalAmount. Keep the idempotency key whenever you repeat the call, whatever happened before: the same key and plan are one job and are paid once; another key buys again. max_spend is a bound that is never exceeded. Without a payment nothing is bought: the answer is a handoff, which is the REST request that a paying client sends, and _meta has the challenges. Never ask for a private key, never show one, and never pass one on. With a job id in the answer go on with get_job.',
   input: s.object({ ...besidePlan.properties, plan: planSchema }),
   output: resultSchema,
   isOpenWorld: true,
@@ -95,13 +101,14 @@ const handoffOf = (
   { idempotencyKey, plan }: JobRequest,
   { total }: Asked,
   call: ToolCall,
-): s.Static<typeof handoffSchema> => ({
-  status: 'payment_required',
-  nextAction: 'run_rest_request',
-  maxSpend: total,
-  rest: {
-    method: 'POST',
-    url: `${originOf(call)}/v1/jobs`,
-    body: { idempotencyKey, plan },
-  },
-})
+): s.Static<typeof handoffSchema> => {
+  const url = `${originOf(call)}/v1/jobs`
+  const capped = JSON.stringify({ idempotencyKey, max_spend: total, plan })
+  return {
+    status: 'payment_required',
+    nextAction: 'run_rest_request',
+    maxSpend: total,
+    rest: { method: 'POST', url, body: { idempotencyKey, plan } },
+    client: { executable: 'npx', arguments: ['mppx', url, '--json-body', capped] },
+  }
+}

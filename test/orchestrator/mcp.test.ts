@@ -72,7 +72,12 @@ describe.each(agents)('an agent of $revision', ({ revision, connect }) => {
     }
     expect(tools[0]?.inputSchema.required).toEqual(['query'])
     expect(tools[2]?.inputSchema.required).toEqual(['plan'])
+    const buying = tools.find(({ name }) => name === 'create_job')?.description ?? ''
     expect(agent.instructions()).toMatch(/never exceed the user's budget/i)
+    for (const told of [agent.instructions(), buying]) {
+      expect(told).toMatch(/keep the (idempotency )?key when(ever)? you repeat the call/i)
+      expect(told).toMatch(/never ask for a private key,.* never show one/i)
+    }
   })
 
   it('gets from an intent to a quote of five nodes in three stages', async () => {

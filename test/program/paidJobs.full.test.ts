@@ -213,6 +213,24 @@ test.each(agents)('from a question to a reward, by the tools of $revision', asyn
   }
 })
 
+test.each(agents)('the command that $revision is handed buys the plan', async ({ connect }) => {
+  const { key, chain } = await stranger()
+  const agent = await connect(program.origin)
+  onTestFinished(agent.close)
+  const order = { idempotency_key: randomUUID(), plan: completePlan(demoPlan) }
+  const { structuredContent } = await agent.call('create_job', order)
+  const { client } = membersOf(membersOf(structuredContent)['handoff'])
+  const { executable, arguments: args } = membersOf(client)
+  const folder = openPayersFolder(key, program.origin, {
+    MPPX_PRIVATE_KEY: key,
+    MPPX_RPC_URL: chain.rpcUrl,
+  })
+  onTestFinished(folder.remove)
+  const quoted = [executable, ...itemsOf(args)].map((word) => `'${`${word}`.replaceAll("'", `'\\''`)}'`)
+  const [jobId] = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(await folder.commands(quoted.join(' '))) ?? []
+  expect((await read(`/v1/jobs/${jobId}`)).body).toMatchObject({ jobId })
+})
+
 test('the demo walks the same way, and is rewarded', async () => {
   const told = await millrace('demo')
   for (const step of [

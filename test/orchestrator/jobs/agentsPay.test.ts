@@ -70,6 +70,8 @@ describe.each(agents)('an agent of $revision', ({ connect }) => {
   it('that does not pay gets the request that buys the plan, and challenges', async () => {
     const before = [await jobs(), await received()]
     const order = orderOf()
+    const { idempotency_key: idempotencyKey, plan } = order
+    const capped = JSON.stringify({ idempotencyKey, max_spend: '0.0631', plan })
     const { structuredContent, isError, _meta } = await agent.call('create_job', order)
     expect(isError).toBeUndefined()
     expect(structuredContent).toEqual({
@@ -77,8 +79,9 @@ describe.each(agents)('an agent of $revision', ({ connect }) => {
         ...{ status: 'payment_required', nextAction: 'run_rest_request', maxSpend: '0.0631' },
         rest: {
           ...{ method: 'POST', url: `${shop.origin}/v1/jobs` },
-          body: { idempotencyKey: order.idempotency_key, plan: order.plan },
+          body: { idempotencyKey, plan },
         },
+        client: { executable: 'npx', arguments: ['mppx', `${shop.origin}/v1/jobs`, '--json-body', capped] },
       },
     })
     expect(membersOf(_meta)[REQUIRED]).toMatchObject({

@@ -19,6 +19,7 @@ type Members = Readonly<Record<string, unknown>>
 
 interface ListedTool {
   readonly name: string
+  readonly description?: string | undefined
   readonly annotations?: object | undefined
   readonly inputSchema: { readonly required?: readonly string[] | undefined }
   readonly outputSchema?: Members | undefined
