@@ -30,6 +30,12 @@ function refusalOf(env: Record<string, string>): { setting: string; message: str
   throw new Error('the settings were accepted')
 }
 
+test('jobs earn nothing on a chain that is named, unless COST_MULTIPLIER says so', () => {
+  const multiplierOf = (env: Readonly<Record<string, string>>) =>
+    readConfig({ RPC_URL: 'http://127.0.0.1:1', ...env }).quoteTerms.costMultiplier
+  expect([multiplierOf({}), multiplierOf({ COST_MULTIPLIER: '1.2' })]).toEqual(['1', '1.2'])
+})
+
 test('nothing set is one local chain on embedded engines, on loopback', () => {
   expect(readConfig({})).toEqual({
     port: 8080,
@@ -56,8 +62,9 @@ test('nothing set is one local chain on embedded engines, on loopback', () => {
     attributions: null,
     alarms: null,
     auditPercentPerDay: 1,
-    quoteTerms: quoteTerms('1', parTokensDefault),
-    jobCostMax: '5',
+    // Its jobs earn what their reviews are rewarded with.
+    quoteTerms: quoteTerms('1.5', parTokensDefault),
+    jobCostMax: '7.5',
     resultDays: 7,
     probesCatalog: true,
     searchesLive: false,

@@ -89,6 +89,7 @@ export function readConfig(env: Environment): Config {
   const given = readSettings(env['CONFIG']?.trim() ? { ...env, ...replacedByFile } : env)
   const chains = given.CONFIG === null ? [chainOf(given)] : readChains(given.CONFIG)
   const access = readAccess(given)
+  const multiplier = given.COST_MULTIPLIER ?? (chains.some(isLocal) ? '1.5' : '1')
   const wallet = given.WALLET_FILE === null ? null : readWalletFile('WALLET_FILE', given.WALLET_FILE)
   return {
     port: given.PORT,
@@ -107,12 +108,12 @@ export function readConfig(env: Environment): Config {
     auditPercentPerDay: given.AUDIT_PERCENT === 'off' ? null : given.AUDIT_PERCENT,
     jobCostMax: jobCostMaxOf({
       jobCostMax: given.JOB_COST_MAX,
-      multiplier: given.COST_MULTIPLIER,
+      multiplier,
       wallet: wallet?.limits ?? (chains.some(isLocal) ? limitsOf() : null),
       payouts: access.access.payments?.payouts?.dollarsPerDay ?? null,
     }),
     wallet,
-    quoteTerms: quoteTerms(given.COST_MULTIPLIER, given.PAR_TOKENS ?? []),
+    quoteTerms: quoteTerms(multiplier, given.PAR_TOKENS ?? []),
     resultDays: given.RESULT_DAYS,
     probesCatalog: given.CATALOG_PROBES === 'on',
     searchesLive: given.LIVE_SEARCH === 'on',

@@ -149,8 +149,8 @@ export const settings = {
   ),
   COST_MULTIPLIER: setting(
     matching(MULTIPLIER_PATTERN, 'a decimal number with up to six places'),
-    '1',
-    'What a plan of paid calls costs here: what its sellers ask, times this.',
+    '',
+    'What a plan of paid calls costs here: what its sellers ask, times this. Unset: 1, and 1.5 on the local dev chain, whose jobs then earn what a [reward](jobs.md#reviewing-one) is paid of.',
   ),
   JOB_COST_MAX: setting(
     matching('^[0-9]{1,9}(\\.[0-9]{1,6})?$', 'a decimal number with up to six places'),

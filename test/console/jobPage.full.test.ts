@@ -94,7 +94,7 @@ async function awaitsSettlement(jobId: string): Promise<() => void> {
 describe('the page of a job', () => {
   describeInBrowser('in a browser', () => {
     beforeAll(async () => {
-      program = await startMillrace({ DATA_DIR: dataDir.path, COST_MULTIPLIER: '1.5' })
+      program = await startMillrace({ DATA_DIR: dataDir.path })
       await blockIndexed(program, 1)
       const { rpcUrl } = JSON.parse(await millrace('devchain', '--json'))
       await millrace('devchain', 'fund', privateKeyToAccount(key).address)

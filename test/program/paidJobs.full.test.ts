@@ -1,5 +1,5 @@
 // Goal: a stranger finds services, has a plan priced, pays, gets its results, reviews it and is rewarded.
-// Method: the program as it starts with no more than a margin set, on its dev chain with the shipped
+// Method: the program as it starts, on its dev chain with the shipped
 // sellers; the payer is the payment library's client, over HTTP and over the agents' protocol in either
 // revision, and the chain's own index tells what was moved.
 import { execFile } from 'node:child_process'
@@ -40,7 +40,7 @@ const dataDir = freshDataDir()
 const main = join(import.meta.dirname, '../../main.ts')
 let program: RunningMillrace
 beforeAll(async () => {
-  program = await startMillrace({ DATA_DIR: dataDir.path, COST_MULTIPLIER: '1.5' })
+  program = await startMillrace({ DATA_DIR: dataDir.path })
   await blockIndexed(program, 1)
 })
 afterAll(async () => {
@@ -288,7 +288,7 @@ test('a stop waits for the calls that are paid for, and the next start goes on f
   goOn()
   expect((await ended).code).toBe(0)
 
-  program = await startMillrace({ DATA_DIR: dataDir.path, COST_MULTIPLIER: '1.5' })
+  program = await startMillrace({ DATA_DIR: dataDir.path })
   const path = `/v1/jobs/${made.body.jobId}?include=runs`
   await expect.poll(async () => (await read(path)).status).toBe(200)
   const { body: job } = await read(path)
