@@ -59,6 +59,28 @@ test('a review that nobody proved has no voice', async () => {
   expect(await qualityOf(app, 'shop', endpoints)).toMatchObject([{ rating: { payers: 1 } }])
 })
 
+test('a rating counts by what its payer spent, and half after 30 days', async () => {
+  const { app } = await openAppStore()
+  await adoptHistory(app, 0)
+  const rated = async (units: bigint, rating: number) => {
+    const { jobId } = await buy(app)
+    const sale: Sale = { answer: (purchase) => sold(purchase, {}, units) }
+    await openEngine(app, { '/a': sale }).ended(jobId)
+    const tools = ['a', 'b'].map((nodeId) => ({ nodeId, rating, tags: [] }))
+    await reviewsOf(app).take(jobId, { rating, tools }, 'body', async () => ({ kind: 'proved', payer }))
+    return jobId
+  }
+  const score = async () => (await qualityOf(app, 'shop', endpoints))[0]?.rating?.score
+  const dear = await rated(900n, 5)
+  await rated(300n, 1)
+  // A voice of 4 beside three of 3; of 3.4 once the dear one counts half.
+  expect(await score()).toBe(3.25)
+  await sql`UPDATE app.job_reviews SET reviewed_at = reviewed_at - interval '30 days' WHERE job_id = ${dear}`.execute(
+    app,
+  )
+  expect(await score()).toBe(3.1)
+})
+
 test('what is older than 30 days is left out', async () => {
   const at = (days: number) =>
     sql`UPDATE app.job_nodes SET ended_at = ended_at - ${days} * interval '1 day'`.execute(app)
