@@ -30,3 +30,7 @@ export function allowedOrigin(settings: AccessSettings, headers: IncomingHttpHea
 
 export const foreignPage = (): ApiError =>
   new ApiError('forbidden', 'With a session cookie, changes are taken from the pages of this service only.')
+
+/** Where payers are told that the service is, however they reach it. */
+export const statedOrigin = ({ publicUrl }: Pick<AccessSettings, 'publicUrl'>): string =>
+  publicUrl?.origin ?? 'http://localhost'

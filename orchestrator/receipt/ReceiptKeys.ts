@@ -3,6 +3,7 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } f
 import type { Keys } from '#rows/secrets.ts'
 import { canonicalJson } from '../plan/canonicalJson.ts'
 import { partDigest, RECEIPT_FORMAT, type Receipt, type ReceiptParts, signedBytes } from './receipt.ts'
+import { type X402Paid, x402PartOf } from './x402Receipt.ts'
 
 type PublicKey = Receipt['key']
 
@@ -28,15 +29,20 @@ export class ReceiptKeys {
     return this.#pairs.map(({ shown }) => shown)
   }
 
-  /** As canonical JSON: the same parts give the same text. */
-  signed(parts: ReceiptParts): string {
+  /**
+   * As canonical JSON: the same parts give the same text.
+   * @param x402 what clients of x402 have a receipt of their own for; null for none
+   */
+  signed(told: Omit<ReceiptParts, 'x402'>, x402: X402Paid | null): string {
     const [{ secret, shown: key }] = this.#pairs
+    const parts: ReceiptParts = { ...told, x402: x402 && x402PartOf(x402, key.x, secret) }
     const digests = {
       job: partDigest(parts.job),
       nodes: partDigest(parts.nodes),
       amounts: partDigest(parts.amounts),
       settlement: partDigest(parts.settlement),
       transfer: partDigest(parts.transfer),
+      x402: partDigest(parts.x402),
     }
     const head = { format: RECEIPT_FORMAT, digests, key } as const
     const signature = sign(null, signedBytes(head), secret).toString('base64url')

@@ -20,6 +20,8 @@ import type { Receipt, ReceiptParts } from './receipt.ts'
 export interface ReceiptsOptions {
   readonly app: AppDatabase
   readonly keys: Pick<ReceiptKeys, 'published' | 'signed'>
+  /** Where jobs are bought, such as `https://api.example.com`. */
+  readonly origin: string
   /**
    * Null where the chain is not indexed here, or has no such transfer in a final block.
    * @throws ProofsBusyError
@@ -40,20 +42,24 @@ export class Receipts {
 
   /** Null while the job has not ended. @throws ApiError job_not_found, overloaded */
   async of(jobId: string): Promise<string | null> {
-    const { app, keys } = this.#options
+    const { app, keys, origin } = this.#options
     const job = await findJob(app, jobId)
     if (!job) throw new ApiError('job_not_found')
     if (job === 'ordered' || !job.endedAt) return null
     const nodes = await readNodes(app, jobId)
     const attempts = await readAttempts(app, jobId)
     const settlement = await readSettlement(app, jobId)
-    return keys.signed({
+    const parts = {
       job: jobPart(job, job.endedAt),
       nodes: nodeParts(job, nodes, attempts),
       amounts: amountsPart(job),
       settlement: settlement && settlementPart(settlement),
       transfer: settlement && (await this.#transferPart(settlement)),
-    })
+    }
+    const isX402 = settlement?.protocol.startsWith('x402/') && settlement.finality !== 'reversed'
+    if (!settlement || !isX402) return keys.signed(parts, null)
+    const issuedAtSeconds = Math.floor(job.endedAt.getTime() / 1_000)
+    return keys.signed(parts, { ...settlement, resourceUrl: `${origin}/v1/jobs`, issuedAtSeconds })
   }
 
   async #transferPart(settlement: JobSettlement): Promise<ReceiptParts['transfer']> {
@@ -111,10 +117,11 @@ const amountsPart = ({ currency, decimals, chargedUnits, committedUnits }: ReadJ
 })
 
 function settlementPart(settlement: JobSettlement): NonNullable<Receipt['settlement']> {
-  const { protocol, chainId, token, amount, payer, recipient, transactionHash, finality } = settlement
+  const { protocol, requestDigest, chainId, token, amount, payer, recipient } = settlement
+  const { transactionHash, finality } = settlement
   const committed = settlement.committedAmount ?? 0n
   return {
-    ...{ protocol, chainId, token, payer, recipient, transactionHash, finality },
+    ...{ protocol, requestDigest, chainId, token, payer, recipient, transactionHash, finality },
     amount: `${amount}`,
     committed: `${committed}`,
     // What never came is not paid back.

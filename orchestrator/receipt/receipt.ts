@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import * as s from '#http/schema.ts'
 import { canonicalJson } from '../plan/canonicalJson.ts'
+import { x402PartSchema } from './x402Receipt.ts'
 
 export const RECEIPT_FORMAT = 'millrace-job-receipt-1'
 
@@ -47,6 +48,11 @@ const amountsPart = s.named('ReceiptAmounts', {
 
 const settlementPart = s.named('ReceiptSettlement', {
   protocol: s.text({ examples: ['tempo/charge'] }),
+  requestDigest: s.text({
+    pattern: '^[0-9a-f]{64}$',
+    description:
+      'SHA-256, in hex, over realm, method, path, query and body of the request that was paid for, each as its length in bytes, a colon, and itself; query (a list of pairs) and body as JSON.',
+  }),
   chainId: s.count,
   token: s.address,
   amount: s.amount,
@@ -81,6 +87,7 @@ const receiptParts = {
   amounts: amountsPart,
   settlement: s.nullable(settlementPart),
   transfer: s.nullable(transferPart),
+  x402: s.nullable(x402PartSchema),
 }
 
 const base64url = (bytes: number) => s.text({ pattern: `^[A-Za-z0-9_-]{${Math.ceil((bytes * 4) / 3)}}$` })
@@ -97,7 +104,7 @@ export const receiptSchema = s.named('JobReceipt', {
   format: s.literal(RECEIPT_FORMAT),
   ...receiptParts,
   digests: s.named('ReceiptDigests', {
-    ...{ job: sha256, nodes: sha256, amounts: sha256, settlement: sha256, transfer: sha256 },
+    ...{ job: sha256, nodes: sha256, amounts: sha256, settlement: sha256, transfer: sha256, x402: sha256 },
   }),
   key: receiptKeySchema,
   signature: base64url(64),
@@ -107,7 +114,9 @@ export type Receipt = s.Static<typeof receiptSchema>
 export type PartName = keyof typeof receiptParts
 export type ReceiptParts = Pick<Receipt, PartName>
 
-export const partNames = ['job', 'nodes', 'amounts', 'settlement', 'transfer'] as const satisfies PartName[]
+export const partNames = [
+  ...['job', 'nodes', 'amounts', 'settlement', 'transfer', 'x402'],
+] as const satisfies PartName[]
 
 export const partDigest = (part: ReceiptParts[PartName]): string =>
   createHash('sha256').update(canonicalJson(part)).digest('hex')

@@ -1,10 +1,11 @@
 /** Checks a receipt offline: no node, no database, nothing but its own bytes and a public key. */
-import { createPublicKey, verify } from 'node:crypto'
+import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { Compile } from 'typebox/compile'
 import { transferProblem } from '#store/proofs/checkTransferProof.ts'
 import { canonicalJson } from '../plan/canonicalJson.ts'
 import { thumbprint } from './ReceiptKeys.ts'
 import { partDigest, partNames, type Receipt, receiptSchema, signedBytes } from './receipt.ts'
+import { isX402PartOf } from './x402Receipt.ts'
 
 /** What does not hold; `form` is the text itself, `proof` what the chain proves. */
 export interface ReceiptProblem {
@@ -34,7 +35,10 @@ export function verifyReceipt(text: string, trusted: string | null): Verified {
   for (const part of partNames)
     if (partDigest(told[part]) !== told.digests[part])
       problems.push({ part, problem: 'is not what was signed' })
-  return { receipt: told, problems: [...problems, ...keyProblems(told, trusted), ...proofProblems(told)] }
+  return {
+    receipt: told,
+    problems: [...problems, ...keyProblems(told, trusted), ...x402Problems(told), ...proofProblems(told)],
+  }
 }
 
 function parsed(text: string): unknown {
@@ -67,13 +71,22 @@ function keyProblems(receipt: Receipt, trusted: string | null): readonly Receipt
   return problems
 }
 
-function isSigned(receipt: Receipt, signature: Uint8Array): boolean {
-  const { kty, crv, x } = receipt.key
+const isSigned = (receipt: Receipt, signature: Uint8Array): boolean =>
+  withKey(receipt, (key) => verify(null, signedBytes(receipt), key, signature))
+
+function x402Problems(receipt: Receipt): readonly ReceiptProblem[] {
+  const { x402, settlement, key } = receipt
+  const isOfIt =
+    x402 === null ||
+    (settlement !== null && withKey(receipt, (signer) => isX402PartOf(x402, settlement, key.x, signer)))
+  return isOfIt ? [] : [{ part: 'x402', problem: 'it is no receipt of this settlement by this key' }]
+}
+
+/** False for a key that is no point of the curve. */
+function withKey({ key: { kty, crv, x } }: Receipt, holds: (key: KeyObject) => boolean): boolean {
   try {
-    const key = createPublicKey({ key: { kty, crv, x }, format: 'jwk' })
-    return verify(null, signedBytes(receipt), key, signature)
+    return holds(createPublicKey({ key: { kty, crv, x }, format: 'jwk' }))
   } catch {
-    // No point of the curve.
     return false
   }
 }

@@ -9,6 +9,8 @@ export type Finality = 'pending' | 'confirmed' | 'differs' | 'reversed'
 export interface JobSettlement extends JobCharge {
   /** Such as `tempo/charge`. */
   readonly protocol: string
+  /** SHA-256 of the request that was paid for, in hex. */
+  readonly requestDigest: string
   /** Lowercase addresses. */
   readonly payer: string
   readonly recipient: string
@@ -25,7 +27,7 @@ export async function readSettlement(app: AppDatabase, jobId: string): Promise<J
     .selectFrom('app.jobs as j')
     .innerJoin('app.payments as p', 'p.id', 'j.payment_id')
     .select(chargeColumns.map((column) => `j.${column}` as const))
-    .select(['j.committed_amount', 'p.method', 'p.recipient', 'p.tx_hash', 'p.proof'])
+    .select(['j.committed_amount', 'p.method', 'p.request_digest', 'p.recipient', 'p.tx_hash', 'p.proof'])
     .where('j.id', '=', jobId)
     .executeTakeFirst()
   const charge = row && chargedJobOf(row).charge
@@ -33,6 +35,7 @@ export async function readSettlement(app: AppDatabase, jobId: string): Promise<J
   return {
     ...charge,
     protocol: row.method,
+    requestDigest: row.request_digest.toString('hex'),
     payer: toHex(row.payer),
     recipient: toHex(row.recipient),
     transactionHash: row.method.endsWith('/session') || !row.tx_hash ? null : toHex(row.tx_hash),

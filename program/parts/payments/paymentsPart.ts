@@ -2,6 +2,7 @@
 import { fallback, http } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import type { PaymentSettings } from '#api/access/paymentSettings.ts'
+import { statedOrigin } from '#api/access/site.ts'
 import { WEBHOOKS_SCOPE } from '#api/routes/webhooks/access.ts'
 import { SettingError } from '#errors.ts'
 import { channelTransport } from '#local/devchain/channels/channelTransport.ts'
@@ -65,8 +66,6 @@ export interface PaymentFindings extends Findings {
   readonly unchecked: number
 }
 
-/** A service that asks no more than a name of its payers has this one. */
-const REALM_DEFAULT = 'localhost'
 /** A node that is slower takes no payments. */
 const LOOK_MS = 5_000
 /** pathUSD and the second token that a dev chain begins with. */
@@ -105,7 +104,7 @@ const UNSPONSORED = 'sessions are not offered, and payers pay their own fees: pa
 export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const { config, program, secrets, egress, quotas, log } = base
   const { clock } = base.runtime
-  const { mode, prices, publicUrl } = config.access
+  const { mode, prices } = config.access
   const settings = config.access.payments ?? devSettings(config, program)
   if (!settings) return nothingSold(base, 'ACCESS_FILE names no payee')
   const sending = payoutAccountOf(base, settings)
@@ -118,7 +117,8 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   if (!currency) throw new SettingError('ACCESS_FILE', 'payments.currencies: names none')
   const sends = new Sends(clock)
   const offers = new Offers({ chainId, recipient, currencies, nodes: urls.map(looking), sends })
-  const realm = publicUrl?.host ?? REALM_DEFAULT
+  const origin = statedOrigin(config.access)
+  const realm = new URL(origin).host
   const sponsored = openSponsor(base, settings, { offers, transport })
   const keys = await secrets.follow('payments', (found) => {
     for (const keyed of [charges, sessions, proofs]) keyed?.use(found)
@@ -129,7 +129,6 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
     sponsoring: sponsored?.sponsoring ?? null,
   })
   const app = appDatabase(program.engines.postgres)
-  const origin = publicUrl?.origin ?? `http://${REALM_DEFAULT}`
   const x402 = openElsewhere(settings, { app, egress, account: sending.account, origin, clock })
   const sessions = sponsored?.sessionsOf({ ...seller, nodes })
   const methods = [charges, ...(sessions ? [sessions] : []), ...(x402 ? [x402.method] : [])]

@@ -1,4 +1,5 @@
 /** Receipts of jobs: signed by a key of the installation, proved by the chains that are indexed here. */
+import { statedOrigin } from '#api/access/site.ts'
 import { ReceiptKeys } from '#orchestrator/receipt/ReceiptKeys.ts'
 import { Receipts, type ReceiptsOptions } from '#orchestrator/receipt/Receipts.ts'
 import type { ReceiptServices } from '#orchestrator/rest/jobs/receipt.ts'
@@ -6,7 +7,12 @@ import { appDatabase } from '#rows/database.ts'
 import { TransferProofs } from '#store/proofs/TransferProofs.ts'
 import type { Base, Part } from '../part.ts'
 
-export async function openReceiptsPart({ program, secrets, chains }: Base): Promise<Part<ReceiptServices>> {
+export async function openReceiptsPart({
+  config,
+  program,
+  secrets,
+  chains,
+}: Base): Promise<Part<ReceiptServices>> {
   const proofs = new TransferProofs()
   const keys: ReceiptKeys = new ReceiptKeys(await secrets.follow('receipts', (found) => keys.use(found)))
   const proofOf: ReceiptsOptions['proofOf'] = async (chainId, transfer) => {
@@ -16,5 +22,6 @@ export async function openReceiptsPart({ program, secrets, chains }: Base): Prom
     return proofs.of({ chainId, schema, reads: chain.postgres.reads }, transfer)
   }
   const app = appDatabase({ pool: program.engines.postgres.reads })
-  return { services: { receipts: new Receipts({ app, keys, proofOf }) }, close: () => proofs.close() }
+  const origin = statedOrigin(config.access)
+  return { services: { receipts: new Receipts({ app, keys, origin, proofOf }) }, close: () => proofs.close() }
 }

@@ -39,7 +39,7 @@ beforeAll(async () => {
   ends.push(() => proofs.close())
   const { schema, postgres } = chain.store
   const receipts = new Receipts({
-    ...{ app: shop.catalog.app, keys },
+    ...{ app: shop.catalog.app, keys, origin: shop.origin },
     proofOf: (id, transfer) => proofs.of({ chainId: id, schema, reads: postgres.reads }, transfer),
   })
   server = await createServer({
@@ -134,7 +134,7 @@ describe('a receipt', () => {
     for (const named of [key.kid, key.x]) expect(problemsOf(body, named)).toEqual([])
     expect(problemsOf(body, keys.published[0]?.kid.replace(/^./, '.') ?? '')).toEqual(['key'])
     const { digests: _, key: __, signature: ___, format: ____, ...parts } = JSON.parse(body) as Receipt
-    const forged = new ReceiptKeys([randomBytes(32)]).signed(parts)
+    const forged = new ReceiptKeys([randomBytes(32)]).signed(parts, null)
     expect([problemsOf(forged), problemsOf(forged, key.kid)]).toEqual([[], ['key']])
   })
 
@@ -189,7 +189,7 @@ describe('a change is found', () => {
     const { settlement, transfer } = parts
     if (!settlement || !transfer) throw new Error('it has no proof')
     const resigned = (more: Partial<typeof parts>) =>
-      verifyReceipt(keys.signed({ ...parts, ...more }), null).problems
+      verifyReceipt(keys.signed({ ...parts, ...more }, null), null).problems
     const another = `0x${'12'.repeat(32)}`
     const wrong: readonly [Partial<typeof parts>, string][] = [
       [{ settlement: { ...settlement, amount: '101' } }, 'the log is not this transfer'],

@@ -67,7 +67,7 @@ test('a job whose payment a reorganization took is cancelled, unspent, and its r
   const proofs = new TransferProofs()
   ends.push(() => proofs.close())
   const receipts = new Receipts({
-    ...{ app, keys: new ReceiptKeys([randomBytes(32)]) },
+    ...{ app, keys: new ReceiptKeys([randomBytes(32)]), origin: 'https://millrace.example' },
     proofOf: (_, transfer) => proofs.of(place, transfer),
   })
   const { receipt, problems } = verifyReceipt((await receipts.of(jobId)) ?? '', null)
