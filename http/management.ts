@@ -22,5 +22,8 @@ export function addManagement(app: FastifyInstance, access: Access, deadlines: D
 
 function answer(managed: Managed, reply: FastifyReply): void {
   if (managed.kind === 'challenged') sendChallenge(managed, reply)
-  else reply.headers(managed.headers).header('cache-control', 'private, no-store').code(204).send()
+  else {
+    const status = reply.request.method === 'HEAD' ? 200 : 204
+    reply.headers(managed.headers).header('cache-control', 'private, no-store').code(status).send()
+  }
 }

@@ -9,7 +9,7 @@ import type { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
 import { membersOf } from '#primitives.ts'
 import { findChannel } from '#rows/payments/channels.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
-import { openSession, sessionsOf } from '../../payments/support/sessions.ts'
+import { openSession, type PayerOptions, sessionsOf } from '../../payments/support/sessions.ts'
 import { accountOf, balanceOf, PATH_USD } from '../../payments/support/shop.ts'
 import { fivefold, hashing, startJobShop } from './support/jobShop.ts'
 
@@ -38,7 +38,8 @@ const orderOf = (plan: object, idempotencyKey: string = randomUUID()) => ({
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify({ idempotencyKey, plan }),
 })
-const openPayer = (index: number) => openSession(index, { rpcUrl: market.chain.rpcUrl, chainId })
+const openPayer = (index: number, options: PayerOptions = {}) =>
+  openSession(index, { rpcUrl: market.chain.rpcUrl, chainId }, options)
 const jobsOf = (index: number) =>
   market.shop.catalog.app
     .selectFrom('app.jobs')
@@ -112,20 +113,22 @@ test('a voucher that two processes get at once buys one job', async () => {
   })
 })
 
+const toolPlan = { nodes: hashing('tool').nodes.map((node) => ({ ...node, dependsOn: [] })) }
+/** What create_job answers to a credential. */
+const create = async (authorization: string, idempotency_key: string = randomUUID()) => {
+  const params = { name: 'create_job', arguments: { idempotency_key, plan: toolPlan } }
+  const headers = { authorization, 'content-type': 'application/json', accept: 'application/json' }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+  const answer = await fetch(`${shop.origin}/mcp`, { method: 'POST', headers, body })
+  return membersOf(JSON.parse(await answer.text()).result)
+}
+
 test('a tool takes a voucher for a job, and closes a channel without buying one', async () => {
   const url = `${shop.origin}/v1/jobs`
-  const plan = { nodes: hashing('tool').nodes.map((node) => ({ ...node, dependsOn: [] })) }
-  const create = async (authorization: string, idempotency_key: string = randomUUID()) => {
-    const params = { name: 'create_job', arguments: { idempotency_key, plan } }
-    const headers = { authorization, 'content-type': 'application/json', accept: 'application/json' }
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
-    const answer = await fetch(`${shop.origin}/mcp`, { method: 'POST', headers, body })
-    return membersOf(JSON.parse(await answer.text()).result)
-  }
   const buying = openPayer(3)
   await buying.manager.fetch(url, orderOf(hashing('rest')))
   const key = randomUUID()
-  const voucher = await buying.signedFor(() => buying.manager.fetch(url, orderOf(plan, key)))
+  const voucher = await buying.signedFor(() => buying.manager.fetch(url, orderOf(toolPlan, key)))
   expect(await create(voucher, key)).toMatchObject({
     structuredContent: { job: { jobId: expect.any(String), ready: false } },
     _meta: { 'org.paymentauth/receipt': { status: 'success', spent: '200' } },
@@ -140,4 +143,34 @@ test('a tool takes a voucher for a job, and closes a channel without buying one'
   expect(await findChannel(market.shop.catalog.app, closing.manager.channelId ?? '')).toMatchObject({
     ...{ isClosed: true, settled: 100n },
   })
+})
+
+test('a tool adds to a channel without buying a job', async () => {
+  const { manager, sent } = openPayer(5, { maxDeposit: '5' })
+  // Eight of 63,100 are more than the deposit of half a dollar.
+  for (let job = 0; job < 8; job++) {
+    const bought = await manager.fetch(`${shop.origin}/v1/jobs`, orderOf(fivefold))
+    expect(bought.status).toBe(200)
+  }
+  const topUp = sent.find(({ method, headers }) => method === 'POST' && !headers.has('content-type'))
+  const before = await findChannel(market.shop.catalog.app, manager.channelId ?? '')
+  const told = await create(topUp?.headers.get('authorization') ?? '')
+  expect(told).toMatchObject({ structuredContent: { receipt: { status: 'success' } } })
+  expect(told['structuredContent']).not.toHaveProperty('job')
+  expect(await jobsOf(5)).toHaveLength(8)
+  // It was added before, and is added once.
+  expect(await findChannel(market.shop.catalog.app, manager.channelId ?? '')).toEqual(before)
+})
+
+test('a client that has lost its record goes on with its channel, by HEAD /v1/jobs', async () => {
+  const url = `${shop.origin}/v1/jobs`
+  const first = openPayer(6)
+  await first.manager.fetch(url, orderOf(hashing('before')))
+  const cold = openPayer(6, { bootstrap: true })
+  const answer = await cold.manager.fetch(url, orderOf(hashing('after')))
+  expect([answer.status, answer.receipt?.spent]).toEqual([200, '200'])
+  expect(cold.manager.channelId).toBe(first.manager.channelId)
+  const proof = cold.sent.find(({ method, headers }) => method === 'HEAD' && headers.has('authorization'))
+  expect(new URL(proof?.url ?? '').pathname).toBe('/v1/jobs')
+  expect(await jobsOf(6)).toHaveLength(2)
 })
