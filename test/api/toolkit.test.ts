@@ -204,11 +204,12 @@ test('405 and OPTIONS name the methods of the path', async () => {
 test('a page of another origin may read every header of ours, on answers and on refusals', async () => {
   const names = ['svc-request-id', 'svc-indexed-block', 'svc-lag-blocks', 'svc-reorged-from', 'Retry-After']
   const counted = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'RateLimit-Scope', 'ETag']
+  const paid = ['Payment-Receipt', 'Payment-Session', 'Payment-Session-Snapshot']
   for (const path of ['/v1/rows/5', '/v1/rows/500', '/nothing']) {
     const { headers } = await fetch(server.origin + path, { headers: { origin: 'https://example.com' } })
     expect(headers.get('access-control-allow-origin')).toBe('*')
     const exposed = headers.get('access-control-expose-headers')?.split(', ')
-    expect(exposed).toEqual(expect.arrayContaining([...names, ...counted]))
+    expect(exposed).toEqual(expect.arrayContaining([...names, ...counted, ...paid]))
   }
 })
 

@@ -63,7 +63,7 @@ const blocks = ['README.md', ...globSync('docs/*.md', { cwd: root }).sort()].fla
 
 /** Commands of the table that only look, without and with what may be left out. */
 const looks =
-  /^millrace (status|plan|verify|chains list|connect|keys list|catalog list|catalog verify|payments \w+|devchain show|config)\b/
+  /^millrace (status|plan|verify|chains list|connect|keys list|catalog list|catalog verify|payments \w+|jobs list|devchain show|config)\b/
 const commands = [...read('docs/commands.md').matchAll(/^\| `(millrace [^`]+)` \|/gm)]
   .map(([, command = '']) => command)
   .filter((command) => looks.test(command) && !/<|0x…/.test(command))

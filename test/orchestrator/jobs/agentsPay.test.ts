@@ -136,6 +136,20 @@ describe.each(agents)('an agent of $revision', ({ connect }) => {
     expect((await received()) - before).toBe(100n)
   })
 
+  it('that asks for no answer buys nothing', async () => {
+    const order = orderOf(hash('notified'))
+    const { text: authorization } = await credentialFor(agent, order)
+    const before = [await jobs(), await received()]
+    const params = { name: 'create_job', arguments: order }
+    const answer = await fetch(`${shop.origin}/mcp`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json', accept: 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', method: 'tools/call', params }),
+    })
+    expect(answer.status).toBe(202)
+    expect([await jobs(), await received()]).toEqual(before)
+  })
+
   it('whose payment is of another plan, or of none, is told what to pay', async () => {
     const order = orderOf(hash('one'))
     const { credential } = await credentialFor(agent, order)
