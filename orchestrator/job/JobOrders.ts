@@ -15,6 +15,7 @@ import type { Payments, PresentedPayment, Wanted } from '#payments/Payments.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { CarriedOutputGoneError, IdempotencyConflictError, readDelivered } from '#rows/jobs/newJobs.ts'
 import { claimOrder, findJobOfPayment, type JobTerms, takeOrder } from '#rows/jobs/orders.ts'
+import { refundUnused } from '#rows/payments/liabilities.ts'
 import type { Payment, PaymentState } from '#rows/payments/payments.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { SoldCall, SoldJob, WalletBudget } from '#wallet/budget.ts'
@@ -132,9 +133,16 @@ export class JobOrders {
   ): Promise<Ordered | Asked> {
     const { payments } = this.#options
     this.#assertWithinLimits(request, terms)
+    const unbound = this.#wanted(request, { terms, meta }, ordering)
+    let isClaimed = true
     const wanted: Wanted = {
-      ...this.#wanted(request, { terms, meta }, ordering),
-      claimed: (transaction, payment) => this.#claim(transaction, payment, presented, request, terms),
+      ...unbound,
+      claimed: (transaction, payment) => {
+        isClaimed = false
+        return this.#claim(transaction, payment, presented, request, terms).then(() => {
+          isClaimed = true
+        })
+      },
     }
     try {
       const admission = await payments.begin(presented, wanted)
@@ -147,6 +155,7 @@ export class JobOrders {
       this.#options.made()
       return orderedAs(await this.#jobOf(admission.payment.id), taken.headers)
     } catch (error) {
+      if (!isClaimed) await this.#takeUnused(presented, unbound)
       if (error instanceof KeyTakenError) return orderedAs(error.jobId)
       // Another request works on the same payment, or has just settled it.
       const isTold = error instanceof ApiError && toldAsJob.has(error.code)
@@ -156,6 +165,15 @@ export class JobOrders {
       if (!pending) throw error
       return pending
     }
+  }
+
+  /** A transfer that the payer has sent by then is there, and buys nothing: it settles without an order. */
+  async #takeUnused(presented: PresentedPayment, wanted: Wanted): Promise<void> {
+    if (!presented.method.settlesFirst?.(presented.credential)) return
+    const admission = await this.#options.payments.begin(presented, wanted)
+    if (admission.kind !== 'paid') return
+    const { settle, release } = admission.payment
+    await settle().finally(release)
   }
 
   /** What the same credential has ordered before. */
@@ -198,10 +216,10 @@ export class JobOrders {
     }
   }
 
-  /** In the transaction that settles its payment. */
+  /** In the transaction that settles its payment. One without an order was taken to be given back. */
   async #makeJob(transaction: AppDatabase, payment: Payment): Promise<void> {
     const order = await takeOrder(transaction, payment.id)
-    if (!order) return
+    if (!order) return refundUnused(transaction, payment, this.#options.clock.now())
     const { jobId, payer, idempotencyKey, plan, terms, tokenDecimals, sellerSeed, retryOf } = order
     const { id: paymentId, chainId, currency: token, amount, method } = payment
     await createJob(transaction, {

@@ -3,6 +3,7 @@ import { toHex } from '#store/sql.ts'
 import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
 import { queuePayout } from './debts.ts'
 import { addOwed } from './ledger.ts'
+import type { Payment } from './payments.ts'
 import type { PayoutState } from './payouts.ts'
 
 /** A payment whose money belongs to its payer. */
@@ -56,6 +57,18 @@ export async function oweUncollected(
     }
     return due.length
   })
+}
+
+/** What has settled and bought nothing goes back to its payer, within the transaction that settles it. */
+export async function refundUnused(transaction: AppDatabase, payment: Payment, nowMs: number): Promise<void> {
+  const { id: reference, chainId, currency, amount, payer: to } = payment
+  await transaction
+    .updateTable('app.payments')
+    .set({ owed_at: databaseNow })
+    .where('id', '=', reference)
+    .execute()
+  await addOwed(transaction, payment)
+  await queuePayout(transaction, { kind: 'refund', reference, chainId, currency, amount, to }, nowMs)
 }
 
 /** The oldest first. */

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { Egress } from '#egress/egress.ts'
 import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
+import { compareEntries } from '#rows/books/compareEntries.ts'
 import { insertReservation, sumReserved } from '#rows/jobs/reservations.ts'
 import { adoptHistory } from '#rows/jobs/wallet.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
@@ -56,6 +57,7 @@ const post = async (body: object, headers: Record<string, string> = {}, origin =
   const text = await answer.text()
   return { status: answer.status, headers: answer.headers, body: text === '' ? null : JSON.parse(text) }
 }
+const bytesOf = (address: string) => Buffer.from(address.slice(2), 'hex')
 const jobOf = (plan: object) => ({ idempotencyKey: randomUUID(), plan })
 const jobs = async () => (await shop.catalog.app.selectFrom('app.jobs').select('id').execute()).length
 const booksSum = async () =>
@@ -317,6 +319,29 @@ const answerOf = async (asked: ReturnType<typeof post>) => {
   const { status, headers, body } = await asked
   return { status, isAsked: headers.has('www-authenticate'), code: body.error?.code, body }
 }
+
+it('a transfer that its payer has sent, and that buys nothing, goes back', async () => {
+  const pusher = payer(accountOf(6), { rpcUrl: chain.rpcUrl, chainId }, 'push')
+  const order = async (body: object) => {
+    const asked = await pusher.rawFetch(`${shop.origin}/v1/jobs`, requestOf(body))
+    return post(body, { authorization: await pusher.createCredential(asked) })
+  }
+  const body = jobOf(hashing('pushed'))
+  const [before, first] = [await received(), await order(body)]
+  const again = await order(body)
+  expect([again.status, again.body.jobId]).toEqual([200, first.body.jobId])
+  const other = await order({ ...body, plan: hashing('pushed for another plan') })
+  expect([other.status, other.body.error.code]).toEqual([409, 'idempotency_conflict'])
+  expect((await received()) - before).toBe(3n * HASH_PRICE)
+  const { app } = shop.catalog
+  const refunds = app.selectFrom('app.payouts').select(['amount', 'reference', 'kind'])
+  const due = await refunds.where('recipient', '=', bytesOf(accountOf(6).address)).execute()
+  expect(due.map(({ kind, amount }) => [kind, amount])).toEqual(Array(2).fill(['refund', `${HASH_PRICE}`]))
+  const owed = (await listPayments(app, 1_000)).filter(({ isOwed }) => isOwed).map(({ id }) => id)
+  expect(owed).toEqual(expect.arrayContaining(due.map(({ reference }) => reference)))
+  const differing = (await compareEntries(app, 1_000)).map(({ transactionId }) => transactionId)
+  for (const { reference } of due) expect(differing).not.toContain(reference)
+})
 
 describe('what the wallet would not buy', () => {
   it('is not sold: 503 in place of a 402', async () => {

@@ -147,11 +147,15 @@ export const keyOf = (account: ReturnType<typeof accountOf>) =>
   toHex(account.getHdKey().privateKey ?? new Uint8Array())
 
 /** The library's client of one payer. */
-export function payer(account: Account, { rpcUrl, chainId }: Pick<ShopOptions, 'rpcUrl' | 'chainId'>) {
+export function payer(
+  account: Account,
+  { rpcUrl, chainId }: Pick<ShopOptions, 'rpcUrl' | 'chainId'>,
+  mode: 'pull' | 'push' = 'pull',
+) {
   const client = createClient({ account, chain: { ...tempo, id: chainId }, transport: http(rpcUrl) })
   return Mppx.create({
     polyfill: false,
-    methods: [payByTempo({ account, getClient: () => client })],
+    methods: [payByTempo({ account, mode, getClient: () => client })],
   })
 }
 
