@@ -19,9 +19,13 @@ interface Asked {
 export const buyCommand = (origin: string, plan: string, maxSpend: string, idempotencyKey: string): string =>
   paying({
     url: new URL('v1/jobs', origin).href,
-    body: `{"idempotencyKey": ${JSON.stringify(idempotencyKey)}, "max_spend": ${JSON.stringify(maxSpend)}, "plan": ${plan.trim()}}`,
+    body: orderBody(plan, maxSpend, idempotencyKey),
     filter: linkFilter(origin),
   })
+
+/** What POST /v1/jobs is told; the plan stands in it as it was written. */
+export const orderBody = (plan: string, maxSpend: string, idempotencyKey: string): string =>
+  `{"idempotencyKey": ${JSON.stringify(idempotencyKey)}, "max_spend": ${JSON.stringify(maxSpend)}, "plan": ${plan.trim()}}`
 
 /** Buys what failed of a job again, for at most what the whole job was charged. */
 export const retryCommand = (

@@ -1,6 +1,8 @@
 /** The browser's time. Everything else in the console waits and measures by it. */
 
 export const browserClock = {
+  /** Milliseconds since the Unix epoch, as this machine has them. */
+  now: (): number => Date.now(),
   /** Milliseconds since the page began; never decreases. */
   monotonic: (): number => performance.now(),
   /** Resolves after `ms`; rejects with the signal's reason when aborted first. */

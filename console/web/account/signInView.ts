@@ -2,8 +2,8 @@
 import type { AccountClient } from '../../model/accountClient.ts'
 import { element } from '../element.ts'
 import { card } from '../parts/card.ts'
+import { followWallets, signWith, type Wallet } from '../parts/wallet.ts'
 import { form } from './parts.ts'
-import { followWallets, signWith, type Wallet } from './wallet.ts'
 
 /** `end` stops looking for wallets. */
 export function signInView(

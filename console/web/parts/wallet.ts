@@ -1,7 +1,7 @@
 /** Wallets of the browser: found by EIP-6963, asked by EIP-1193. */
 import { isObject } from '../../model/queryAnswer.ts'
 
-interface Provider {
+export interface Provider {
   request(asked: { readonly method: string; readonly params?: readonly unknown[] }): Promise<unknown>
 }
 
@@ -32,13 +32,42 @@ export async function signWith(
   { provider }: Wallet,
   messageFor: (account: string, chainId: number) => Promise<string>,
 ): Promise<{ readonly address: string; readonly message: string; readonly signature: string }> {
-  const accounts = await provider.request({ method: 'eth_requestAccounts' })
-  const address = Array.isArray(accounts) ? String(accounts[0]) : ''
+  const address = await accountOf(provider)
   const chainId = Number(await provider.request({ method: 'eth_chainId' }))
   const message = await messageFor(address, Number.isSafeInteger(chainId) ? chainId : 0)
   const signature = await provider.request({ method: 'personal_sign', params: [hexOf(message), address] })
   return { address, message, signature: String(signature) }
 }
+
+/** The account that the wallet gives, which its person may be asked for. */
+export async function accountOf(provider: Provider): Promise<string> {
+  const accounts = await provider.request({ method: 'eth_requestAccounts' })
+  return Array.isArray(accounts) ? String(accounts[0]) : ''
+}
+
+/**
+ * Lets the wallet be on the chain.
+ * @param rpcUrl a node of it, for a wallet that does not know the chain; null where none is known
+ */
+export async function switchChain(provider: Provider, chainId: number, rpcUrl: string | null): Promise<void> {
+  if (Number(await provider.request({ method: 'eth_chainId' })) === chainId) return
+  const id = `0x${chainId.toString(16)}`
+  const change = () => provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: id }] })
+  try {
+    await change()
+  } catch (error) {
+    if (isRejection(error) || rpcUrl === null) throw error
+    // Fees are paid in dollars there; a wallet insists on a coin.
+    const nativeCurrency = { name: 'US dollar', symbol: 'USD', decimals: 18 }
+    const chain = { chainId: id, chainName: `Chain ${chainId}`, nativeCurrency, rpcUrls: [rpcUrl] }
+    await provider.request({ method: 'wallet_addEthereumChain', params: [chain] })
+    await change()
+  }
+}
+
+/** Its person said no. */
+export const isRejection = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === 4001
 
 /** Older wallets put themselves into the page. */
 function injectedWallet(): readonly Wallet[] {
