@@ -11,7 +11,6 @@ const ofOtherRuns = ['**/*.{full,long}.test.ts', 'test/extra/**']
 export default defineConfig({
   test: {
     maxWorkers: shared.maxWorkers,
-    fsModuleCache: shared.fsModuleCache,
     projects: [
       {
         test: {

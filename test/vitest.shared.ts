@@ -22,8 +22,8 @@ export const shared = {
   setupFiles: [join(import.meta.dirname, 'support/seed.ts')],
   pool: 'forks' as const,
   maxWorkers: 3,
-  // `npm test` transforms what `npm run test:full` loads.
-  fsModuleCache: true,
+  // Node loads tests as it loads the program, and keeps what it compiled; nothing is transformed.
+  experimental: { viteModuleRunner: false, nodeLoader: false },
   testTimeout: 600_000,
   hookTimeout: 600_000,
   expect: { poll: { timeout: 120_000, interval: 50 } },

@@ -3,6 +3,7 @@
  * test asks, so that a run of pure tests does not wait for them, and end with the run.
  */
 
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestProject } from 'vitest/node'
@@ -39,6 +40,7 @@ async function enginesWithTemplate(): Promise<EngineAddresses> {
 
 /** Called by vitest before the first test file. */
 export async function setup(project: TestProject): Promise<void> {
+  boundCompiled()
   project.provide('enginesUrl', `http://127.0.0.1:${await listen(server)}`)
 }
 
@@ -48,6 +50,15 @@ export async function teardown(): Promise<void> {
   server.closeAllConnections()
   const started = await engines?.catch(() => undefined)
   await started?.stop()
+}
+
+/** Each run names its test files anew, and Node keeps what it compiled of every name. */
+const COMPILED_MAX = 40_000
+
+function boundCompiled(folder = process.env['NODE_COMPILE_CACHE']): void {
+  if (folder === undefined || !existsSync(folder)) return
+  if (readdirSync(folder, { recursive: true }).length > COMPILED_MAX)
+    rmSync(folder, { recursive: true, force: true })
 }
 
 function listen(server: Server): Promise<number> {
