@@ -14,7 +14,7 @@ import { findChannel } from '#rows/payments/channels.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
 import { silentLogger } from '#telemetry.ts'
 import { openAppStore } from '../support/appStore.ts'
-import { clock, startTestDevChain } from '../support/devchain.ts'
+import { clock, startMiningDevChain } from '../support/devchain.ts'
 import { openSession, sessionsOf } from './support/sessions.ts'
 import { accountOf, balanceOf, openShop, PATH_USD, PRICE, type Shop } from './support/shop.ts'
 
@@ -22,16 +22,12 @@ const { Chain } = Session.Precompile
 const chainId = 1337
 const { app } = await openAppStore()
 const sponsor = new Sponsor({ app, chainId, account: accountOf(7), limit: 10_000_000n })
-let chain: Awaited<ReturnType<typeof startTestDevChain>>
+let chain: Awaited<ReturnType<typeof startMiningDevChain>>
 let shop: Shop
 let payees = 80
 let recipient: `0x${string}`
 beforeAll(async () => {
-  chain = await startTestDevChain(chainId)
-  const node = new DevRpc(chain.rpcUrl)
-  await node.call('evm_setIntervalMining', 1)
-  // Transactions are valid by the clock of the newest block, and that of block 0 stands at 1970.
-  await node.call('evm_mine')
+  chain = await startMiningDevChain(chainId)
 })
 afterAll(() => chain?.remove())
 beforeEach(async () => {

@@ -18,7 +18,7 @@ import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { isLong } from '../support/breadth.ts'
-import { startTestDevChain } from '../support/devchain.ts'
+import { startMiningDevChain } from '../support/devchain.ts'
 import { dueNow } from './support/dueNow.ts'
 import { Mortal } from './support/Mortal.ts'
 import {
@@ -37,13 +37,12 @@ import {
 const chainId = 1337
 const key = randomBytes(32)
 const { app, postgres } = await openAppStore()
-let chain: Awaited<ReturnType<typeof startTestDevChain>>
+let chain: Awaited<ReturnType<typeof startMiningDevChain>>
 let rpc: DevRpc
 /** One for each test, for what follows a jump of its clock is not paid by payers of ours. */
 beforeEach(async () => {
-  chain = await startTestDevChain(chainId)
+  chain = await startMiningDevChain(chainId)
   rpc = new DevRpc(chain.rpcUrl)
-  await rpc.call('evm_setIntervalMining', 1)
 })
 afterEach(() => chain?.remove())
 /** What was signed until now and not mined can be mined no more, and a final block says so. */

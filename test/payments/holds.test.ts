@@ -5,10 +5,9 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { DevRpc } from '#local/devchain/devRpc.ts'
 import { letGo, listPayments, takePayment } from '#rows/payments/payments.ts'
 import { openAppStore } from '../support/appStore.ts'
-import { startTestDevChain } from '../support/devchain.ts'
+import { startMiningDevChain } from '../support/devchain.ts'
 import { deaf } from './support/deaf.ts'
 import { HoldClock, RENEW_MS } from './support/HoldClock.ts'
 import { accountOf, balanceOf, openShop, PATH_USD, PRICE, payer, type Shop } from './support/shop.ts'
@@ -16,7 +15,7 @@ import { accountOf, balanceOf, openShop, PATH_USD, PRICE, payer, type Shop } fro
 const chainId = 1337
 const key = randomBytes(32)
 const { app } = await openAppStore()
-let chain: Awaited<ReturnType<typeof startTestDevChain>>
+let chain: Awaited<ReturnType<typeof startMiningDevChain>>
 let clock: HoldClock
 let shop: Shop
 let close: () => Promise<void>
@@ -24,8 +23,7 @@ let gate: PromiseWithResolvers<void>
 let payees = 60
 let recipient: `0x${string}`
 beforeAll(async () => {
-  chain = await startTestDevChain(chainId)
-  await new DevRpc(chain.rpcUrl).call('evm_setIntervalMining', 1)
+  chain = await startMiningDevChain(chainId)
 })
 afterAll(() => chain?.remove())
 beforeEach(async () => {

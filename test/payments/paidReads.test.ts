@@ -16,7 +16,7 @@ import {
 import { openSecrets } from '#rows/secrets.ts'
 import { createLogger } from '#telemetry.ts'
 import { openAppStore } from '../support/appStore.ts'
-import { startTestDevChain } from '../support/devchain.ts'
+import { startMiningDevChain } from '../support/devchain.ts'
 import { deaf } from './support/deaf.ts'
 import { dueNow } from './support/dueNow.ts'
 import { forgedOf } from './support/forged.ts'
@@ -37,14 +37,12 @@ import {
 const chainId = 1337
 const key = randomBytes(32)
 const { app } = await openAppStore()
-let chain: Awaited<ReturnType<typeof startTestDevChain>>
+let chain: Awaited<ReturnType<typeof startMiningDevChain>>
 let shop: Shop
 let payees = 20
 let recipient: `0x${string}`
 beforeAll(async () => {
-  chain = await startTestDevChain(chainId)
-  // Payments are valid for seconds of the chain's clock, which stands still between blocks.
-  await new DevRpc(chain.rpcUrl).call('evm_setIntervalMining', 1)
+  chain = await startMiningDevChain(chainId)
 })
 afterAll(() => chain?.remove())
 beforeEach(async () => {

@@ -3,17 +3,16 @@
 // Method: a server over Postgres and a dev chain, with a clock of ours; another one goes on.
 import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { DevRpc } from '#local/devchain/devRpc.ts'
 import { listPayments } from '#rows/payments/payments.ts'
 import { openAppStore } from '../support/appStore.ts'
-import { startTestDevChain } from '../support/devchain.ts'
+import { startMiningDevChain } from '../support/devchain.ts'
 import { HoldClock } from './support/HoldClock.ts'
 import { accountOf, balanceOf, openShop, PATH_USD, PRICE, payer, type Shop } from './support/shop.ts'
 
 const chainId = 1337
 const key = randomBytes(32)
 const { app } = await openAppStore()
-let chain: Awaited<ReturnType<typeof startTestDevChain>>
+let chain: Awaited<ReturnType<typeof startMiningDevChain>>
 let clock: HoldClock
 let shop: Shop
 let payees = 100
@@ -21,8 +20,7 @@ let recipient: `0x${string}`
 let authorization: string
 const shops: Shop[] = []
 beforeAll(async () => {
-  chain = await startTestDevChain(chainId)
-  await new DevRpc(chain.rpcUrl).call('evm_setIntervalMining', 1)
+  chain = await startMiningDevChain(chainId)
 })
 afterAll(() => chain?.remove())
 beforeEach(async () => {

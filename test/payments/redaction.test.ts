@@ -5,12 +5,11 @@
 import { randomBytes } from 'node:crypto'
 import { Credential } from 'mppx'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { DevRpc } from '#local/devchain/devRpc.ts'
 import { Sponsor } from '#payments/chain/Sponsor.ts'
 import { isRecord } from '#primitives.ts'
 import { createLogger } from '#telemetry.ts'
 import { openAppStore } from '../support/appStore.ts'
-import { startTestDevChain } from '../support/devchain.ts'
+import { startMiningDevChain } from '../support/devchain.ts'
 import { assertKept, startOddNode } from './support/secrecy.ts'
 import { openSession, sessionsOf } from './support/sessions.ts'
 import { accountOf, keyOf, openShop, payer, type Shop } from './support/shop.ts'
@@ -21,16 +20,13 @@ const recipient = `0x${'ab'.repeat(20)}` as const
 const { app } = await openAppStore()
 const sponsor = new Sponsor({ app, chainId, account: accountOf(7), limit: 10_000_000n })
 
-let chain: Awaited<ReturnType<typeof startTestDevChain>>
+let chain: Awaited<ReturnType<typeof startMiningDevChain>>
 let node: Awaited<ReturnType<typeof startOddNode>>
 const lines: string[] = []
 const log = createLogger('trace', { write: (line) => lines.push(line) })
 let shop: Shop
 beforeAll(async () => {
-  chain = await startTestDevChain(chainId)
-  const rpc = new DevRpc(chain.rpcUrl)
-  await rpc.call('evm_setIntervalMining', 1)
-  await rpc.call('evm_mine')
+  chain = await startMiningDevChain(chainId)
   node = await startOddNode(chain.rpcUrl)
   const { rpcUrl } = node
   shop = await openShop({

@@ -18,7 +18,7 @@ import { Sends } from '#payments/methods/Sends.ts'
 import { lowercased } from '#primitives.ts'
 import { listPayments } from '#rows/payments/payments.ts'
 import { openAppStore } from '../support/appStore.ts'
-import { startTestDevChain } from '../support/devchain.ts'
+import { startMiningDevChain } from '../support/devchain.ts'
 import { hasty } from './support/hasty.ts'
 import { countedOf, countingNode, withinAMinute } from './support/refused.ts'
 import { type Order, startOddNode } from './support/secrecy.ts'
@@ -28,15 +28,11 @@ import { accountOf, balanceOf, chargesOf, openShop, PATH_USD, PRICE, payer } fro
 const chainId = 1337
 const key = randomBytes(32)
 const { app } = await openAppStore()
-let chain: Awaited<ReturnType<typeof startTestDevChain>>
+let chain: Awaited<ReturnType<typeof startMiningDevChain>>
 let payees = 80
 let recipient: `0x${string}`
 beforeAll(async () => {
-  chain = await startTestDevChain(chainId)
-  const node = new DevRpc(chain.rpcUrl)
-  await node.call('evm_setIntervalMining', 1)
-  // Channels are opened by the clock of the newest block, and that of block 0 stands at 1970.
-  await node.call('evm_mine')
+  chain = await startMiningDevChain(chainId)
 })
 afterAll(() => chain?.remove())
 beforeEach(() => {

@@ -4,13 +4,12 @@ import { randomBytes } from 'node:crypto'
 import { Credential } from 'mppx'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { CHANNEL_ESCROW } from '#local/devchain/channels/escrow.ts'
-import { DevRpc } from '#local/devchain/devRpc.ts'
 import { Sponsor } from '#payments/chain/Sponsor.ts'
 import { findChannel, updateChannel } from '#rows/payments/channels.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
 import { listPayments } from '#rows/payments/payments.ts'
 import { openAppStore } from '../support/appStore.ts'
-import { startTestDevChain } from '../support/devchain.ts'
+import { startMiningDevChain } from '../support/devchain.ts'
 import { openSession, type PayerOptions, sessionsOf } from './support/sessions.ts'
 import { accountOf, balanceOf, openShop, PATH_USD, PRICE, type Shop } from './support/shop.ts'
 
@@ -18,17 +17,13 @@ const chainId = 1337
 const key = randomBytes(32)
 const { app } = await openAppStore()
 const sponsor = new Sponsor({ app, chainId, account: accountOf(7), limit: 10_000_000n })
-let chain: Awaited<ReturnType<typeof startTestDevChain>>
+let chain: Awaited<ReturnType<typeof startMiningDevChain>>
 let shop: Shop
 let other: Shop
 let payees = 60
 let recipient: `0x${string}`
 beforeAll(async () => {
-  chain = await startTestDevChain(chainId)
-  const node = new DevRpc(chain.rpcUrl)
-  await node.call('evm_setIntervalMining', 1)
-  // Transactions are valid by the clock of the newest block, and that of block 0 stands at 1970.
-  await node.call('evm_mine')
+  chain = await startMiningDevChain(chainId)
 })
 afterAll(() => chain?.remove())
 beforeEach(async () => {

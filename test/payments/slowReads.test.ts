@@ -3,23 +3,21 @@
 // a gate.
 import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { DevRpc } from '#local/devchain/devRpc.ts'
 import { type Clock, systemRuntime } from '#runtime/runtime.ts'
 import { openAppStore } from '../support/appStore.ts'
-import { startTestDevChain } from '../support/devchain.ts'
+import { startMiningDevChain } from '../support/devchain.ts'
 import { accountOf, balanceOf, openShop, PATH_USD, PRICE, payer, type Shop } from './support/shop.ts'
 
 const chainId = 1337
 const { app } = await openAppStore()
-let chain: Awaited<ReturnType<typeof startTestDevChain>>
+let chain: Awaited<ReturnType<typeof startMiningDevChain>>
 let shop: Shop
 let gate: PromiseWithResolvers<void>
 let payees = 120
 let recipient: `0x${string}`
 let authorization: string
 beforeAll(async () => {
-  chain = await startTestDevChain(chainId)
-  await new DevRpc(chain.rpcUrl).call('evm_setIntervalMining', 1)
+  chain = await startMiningDevChain(chainId)
 })
 afterAll(() => chain?.remove())
 beforeEach(async () => {

@@ -50,6 +50,8 @@ async function open(own: AppDatabase, transport: Transport): Promise<Shop> {
   const pending = pendingSettlements(own)
   const facilitator = new LocalFacilitator({
     ...{ chainId: SECOND_CHAIN, key, transport, pending },
+    // One that is dead waits for a block as long as one that lives.
+    confirmationMs: 1_000,
     fees: { inTurn: (work) => inTurnOf(own, account, work), left: () => feesLeft(own, account) },
   })
   const tokens = new TokenChain({ chainId: SECOND_CHAIN, asset: DOLLAR, transport })

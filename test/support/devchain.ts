@@ -22,6 +22,43 @@ export async function startTestDevChain(
   return { ...chain, dataDir, remove }
 }
 
+/** Ten a second: what waits for a block, or for one to be final, waits for little. */
+const BLOCK_MS = 100
+
+/** A new dev chain that mines until it is removed, and has a block when this resolves. */
+export async function startMiningDevChain(
+  chainId = 4217,
+): Promise<Awaited<ReturnType<typeof startTestDevChain>>> {
+  const chain = await startTestDevChain(chainId)
+  const stopMining = await keepMining(chain.rpcUrl)
+  const remove = async () => {
+    await stopMining()
+    await chain.remove()
+  }
+  return { ...chain, remove }
+}
+
+/**
+ * Mines until the returned function is called. The chain's clock, which stands still between blocks
+ * and at 1970 in block 0, goes on with ours.
+ */
+export async function keepMining(rpcUrl: string): Promise<() => Promise<void>> {
+  const rpc = new DevRpc(rpcUrl)
+  let isMining = true
+  const mine = async () => {
+    while (isMining) {
+      await clock.sleep(BLOCK_MS)
+      await rpc.call('evm_mine')
+    }
+  }
+  await rpc.call('evm_mine')
+  const mined = mine()
+  return () => {
+    isMining = false
+    return mined
+  }
+}
+
 /** An empty folder for one test. */
 export function temporaryFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'millrace-devchain-'))

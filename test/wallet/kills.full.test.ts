@@ -5,13 +5,12 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { DevRpc } from '#local/devchain/devRpc.ts'
 import { address } from '#primitives.ts'
 import { findSpend, readSpendsOf } from '#rows/jobs/spends.ts'
 import { adoptHistory } from '#rows/jobs/wallet.ts'
 import { accountOf, balanceOf, keyOf, PATH_USD } from '../payments/support/shop.ts'
 import { openAppStore } from '../support/appStore.ts'
-import { clock, startTestDevChain } from '../support/devchain.ts'
+import { clock, startMiningDevChain } from '../support/devchain.ts'
 import type { BuyOnce } from './support/buyOnce.ts'
 import { openPaidSeller, type PaidSeller } from './support/paidSeller.ts'
 import { purchaseOf } from './support/wallet.ts'
@@ -20,12 +19,11 @@ const { app, databaseUrl } = await openAppStore()
 await adoptHistory(app, 0)
 const payee = address(accountOf(60).address)
 const sealingKey = randomBytes(32).toString('hex')
-let chain: Awaited<ReturnType<typeof startTestDevChain>>
+let chain: Awaited<ReturnType<typeof startMiningDevChain>>
 let seller: PaidSeller
 const ends: (() => Promise<void>)[] = []
 beforeAll(async () => {
-  chain = await startTestDevChain(1337)
-  await new DevRpc(chain.rpcUrl).call('evm_setIntervalMining', 1)
+  chain = await startMiningDevChain(1337)
   seller = await openPaidSeller(chain, payee, (end) => ends.push(end))
 })
 afterAll(async () => {

@@ -10,12 +10,12 @@ import type { Logger } from '#telemetry.ts'
 import { Spender } from '#wallet/spend/Spender.ts'
 import { ALPHA_USD, accountOf, balanceOf, keyOf, PATH_USD } from '../payments/support/shop.ts'
 import { openAppStore } from '../support/appStore.ts'
-import { startTestDevChain } from '../support/devchain.ts'
+import { startMiningDevChain } from '../support/devchain.ts'
 import { openPaidSeller, type PaidSeller } from './support/paidSeller.ts'
 import { openWallet, purchaseOf, type TestWallet } from './support/wallet.ts'
 
 const { app } = await openAppStore()
-let chain: Awaited<ReturnType<typeof startTestDevChain>>
+let chain: Awaited<ReturnType<typeof startMiningDevChain>>
 let seller: PaidSeller
 let wallet: TestWallet
 let payee: `0x${string}`
@@ -28,8 +28,7 @@ const log: Logger = { debug: writeDown, info: writeDown, warn: writeDown, error:
 const { signal } = new AbortController()
 
 beforeAll(async () => {
-  chain = await startTestDevChain(1337)
-  await new DevRpc(chain.rpcUrl).call('evm_setIntervalMining', 1)
+  chain = await startMiningDevChain(1337)
 })
 beforeEach(async () => {
   payee = address(accountOf(payees++).address)

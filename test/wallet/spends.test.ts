@@ -11,18 +11,17 @@ import { readBalances } from '#rows/payments/ledger.ts'
 import { resumeWallet } from '#rows/payments/pauses.ts'
 import { accountOf, balanceOf, PATH_USD } from '../payments/support/shop.ts'
 import { openAppStore } from '../support/appStore.ts'
-import { startTestDevChain } from '../support/devchain.ts'
+import { startMiningDevChain } from '../support/devchain.ts'
 import { forgetSpends, lookAnew } from './support/forgotten.ts'
 import { openWallet, purchaseOf, type TestWallet } from './support/wallet.ts'
 
 const { app } = await openAppStore()
-let chain: Awaited<ReturnType<typeof startTestDevChain>>
+let chain: Awaited<ReturnType<typeof startMiningDevChain>>
 let demo: DemoSellers
 let wallet: TestWallet
 const { signal } = new AbortController()
 beforeAll(async () => {
-  chain = await startTestDevChain(1337)
-  await new DevRpc(chain.rpcUrl).call('evm_setIntervalMining', 1)
+  chain = await startMiningDevChain(1337)
   demo = await startDemoSellers(chain)
   wallet = await openWallet({ app, chain, account: accountOf(1), origins: [demo.origin] })
 })

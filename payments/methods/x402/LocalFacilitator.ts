@@ -36,9 +36,10 @@ export interface LocalFacilitatorOptions {
   readonly transport: Transport
   readonly fees: FeeBudget
   readonly pending: PendingSettlementStore
+  /** A request waits no longer for its block; after that the chain is asked. Default: 15 seconds. */
+  readonly confirmationMs?: number
 }
 
-/** A request waits no longer for its block; after that the chain is asked. */
 const CONFIRMATION_MS = 15_000
 const POLL_MS = 250
 /** A transfer by authorization of the common dollars, before the first one was sent. */
@@ -124,7 +125,7 @@ export class LocalFacilitator implements Facilitator {
         },
         sendTransaction: (asked) => this.#send(asked),
       },
-      { confirmationTimeoutMs: CONFIRMATION_MS },
+      { confirmationTimeoutMs: this.#options.confirmationMs ?? CONFIRMATION_MS },
     )
   }
 

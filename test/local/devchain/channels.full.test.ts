@@ -18,17 +18,16 @@ import { channelTransport } from '#local/devchain/channels/channelTransport.ts'
 import { CHANNEL_ESCROW } from '#local/devchain/channels/escrow.ts'
 import { DevRpc, quantity } from '#local/devchain/devRpc.ts'
 import { accountOf, balanceOf, PATH_USD } from '../../payments/support/shop.ts'
-import { startTestDevChain } from '../../support/devchain.ts'
+import { startMiningDevChain } from '../../support/devchain.ts'
 
 const { Chain, Voucher, Channel, Constants, escrowAbi } = Session.Precompile
 const chainId = 1337
 
 describe('a channel', () => {
-  let chain: Awaited<ReturnType<typeof startTestDevChain>>
+  let chain: Awaited<ReturnType<typeof startMiningDevChain>>
   let payees = 30
   beforeAll(async () => {
-    chain = await startTestDevChain(chainId)
-    await new DevRpc(chain.rpcUrl).call('evm_setIntervalMining', 1)
+    chain = await startMiningDevChain(chainId)
   })
   afterAll(() => chain?.remove())
 

@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto'
 import { http } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Egress } from '#egress/egress.ts'
-import { DevRpc } from '#local/devchain/devRpc.ts'
 import { type DemoSellers, startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
 import { Jobs } from '#orchestrator/job/Jobs.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
@@ -18,7 +17,7 @@ import { besideDevChain, parTokensDefault, quoteTerms } from '#wallet/currencies
 import { Budget } from '#wallet/spend/Budget.ts'
 import { accountOf, balanceOf, PATH_USD } from '../../payments/support/shop.ts'
 import { openAppStore } from '../../support/appStore.ts'
-import { startTestDevChain } from '../../support/devchain.ts'
+import { startMiningDevChain } from '../../support/devchain.ts'
 import { openWallet } from '../../wallet/support/wallet.ts'
 import { endless } from '../support/demo.ts'
 import { demoPlan } from './support/demoPlan.ts'
@@ -30,13 +29,12 @@ const runtime = systemRuntime()
 const { clock } = runtime
 const end = new AbortController()
 const [due, changed] = [new CommitBell(), new CommitBell()]
-let chain: Awaited<ReturnType<typeof startTestDevChain>>
+let chain: Awaited<ReturnType<typeof startMiningDevChain>>
 let demo: DemoSellers
 let budget: Budget
 let running: Promise<void>
 beforeAll(async () => {
-  chain = await startTestDevChain(1337)
-  await new DevRpc(chain.rpcUrl).call('evm_setIntervalMining', 1)
+  chain = await startMiningDevChain(1337)
   demo = await startDemoSellers(chain)
   await importShipped(app, { api: 'http://127.0.0.1:8080', demo: demo.origin })
   const account = accountOf(1)

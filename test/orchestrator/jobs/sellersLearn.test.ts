@@ -5,7 +5,6 @@
 import { createHash } from 'node:crypto'
 import { keccak256, toHex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { DevRpc } from '#local/devchain/devRpc.ts'
 import type { CatalogService, ServiceEndpoint } from '#orchestrator/catalog/service.ts'
 import { createJob } from '#orchestrator/job/createJob.ts'
 import type { PlanNode } from '#orchestrator/plan/plan.ts'
@@ -15,7 +14,7 @@ import { resumeWallet } from '#rows/payments/pauses.ts'
 import type { Logger } from '#telemetry.ts'
 import { accountOf, PATH_USD } from '../../payments/support/shop.ts'
 import { openAppStore } from '../../support/appStore.ts'
-import { startTestDevChain } from '../../support/devchain.ts'
+import { startMiningDevChain } from '../../support/devchain.ts'
 import { forgetSpends, lookAnew } from '../../wallet/support/forgotten.ts'
 import { openPaidSeller, type PaidSeller } from '../../wallet/support/paidSeller.ts'
 import { openWallet, purchaseOf } from '../../wallet/support/wallet.ts'
@@ -25,13 +24,12 @@ import { node, orderOf, place } from './support/jobOrder.ts'
 import { type Sale, sold } from './support/scriptedSellers.ts'
 
 const { app } = await openAppStore()
-let chain: Awaited<ReturnType<typeof startTestDevChain>>
+let chain: Awaited<ReturnType<typeof startMiningDevChain>>
 let seller: PaidSeller
 const ends: (() => Promise<void>)[] = []
 
 beforeAll(async () => {
-  chain = await startTestDevChain(1337)
-  await new DevRpc(chain.rpcUrl).call('evm_setIntervalMining', 1)
+  chain = await startMiningDevChain(1337)
   seller = await openPaidSeller(chain, address(accountOf(60).address), (end) => ends.push(end))
 })
 afterAll(async () => {

@@ -11,7 +11,7 @@ import { findPayout } from '#rows/payments/payouts.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { openAppStore } from '../../support/appStore.ts'
-import { startTestDevChain } from '../../support/devchain.ts'
+import { startMiningDevChain } from '../../support/devchain.ts'
 import { dueNow } from './dueNow.ts'
 import { accountOf, balanceOf, keyOf, PATH_USD } from './shop.ts'
 
@@ -32,14 +32,13 @@ type Terms = Omit<Parameters<typeof queuePayout>[1], 'chainId' | 'currency' | 't
 /** For the file that asks, whose hooks begin and end it. */
 export async function payoutBench() {
   const { app } = await openAppStore()
-  let chain: Awaited<ReturnType<typeof startTestDevChain>>
+  let chain: Awaited<ReturnType<typeof startMiningDevChain>>
   let rpc: DevRpc
   let receivers = 60
   let to: `0x${string}`
   beforeAll(async () => {
-    chain = await startTestDevChain(chainId)
+    chain = await startMiningDevChain(chainId)
     rpc = new DevRpc(chain.rpcUrl)
-    await rpc.call('evm_setIntervalMining', 1)
   })
   afterAll(() => chain?.remove())
   beforeEach(() => {

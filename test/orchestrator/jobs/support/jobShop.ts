@@ -4,7 +4,6 @@ import { http, type Transport } from 'viem'
 import { createServer } from '#api/server.ts'
 import { anonymous } from '#http/request/access.ts'
 import { CursorKeys } from '#http/request/cursor.ts'
-import { DevRpc } from '#local/devchain/devRpc.ts'
 import { JOBS_SCOPE, JobOrders, type JobOrdersOptions } from '#orchestrator/job/JobOrders.ts'
 import { mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
@@ -18,7 +17,7 @@ import { CommitBell } from '#store/ledger/commits.ts'
 import { createLogger, silentLogger } from '#telemetry.ts'
 import { openToCallers, refusedPayments } from '../../../payments/support/refused.ts'
 import { accountOf, chargesOf, PATH_USD, REALM } from '../../../payments/support/shop.ts'
-import { startTestDevChain } from '../../../support/devchain.ts'
+import { startMiningDevChain } from '../../../support/devchain.ts'
 import { openDemo } from '../../support/demo.ts'
 import { reviewsOf } from './boughtJobs.ts'
 
@@ -90,10 +89,8 @@ export async function openJobShop(atEnd: (end: () => Promise<void>) => void, opt
 /** A dev chain whose clock runs, and a shop on it that pays into one of its accounts. */
 export async function startJobShop(atEnd: (end: () => Promise<void>) => void, payee: number) {
   const chainId = 1337
-  const chain = await startTestDevChain(chainId)
+  const chain = await startMiningDevChain(chainId)
   atEnd(() => chain.remove())
-  // Payments are valid for seconds of the chain's clock, which stands still between blocks.
-  await new DevRpc(chain.rpcUrl).call('evm_setIntervalMining', 1)
   const recipient: `0x${string}` = `0x${accountOf(payee).address.slice(2).toLowerCase()}`
   const options = { rpcUrl: chain.rpcUrl, chainId, recipient }
   return { chain, shop: await openJobShop(atEnd, options) }
