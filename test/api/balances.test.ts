@@ -12,7 +12,7 @@ import { type BalanceOracle, genesisTokens, readBalances } from '../store/suppor
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedCalls, totalSupply } from '../store/support/followers.ts'
 import { tokensAt } from '../store/support/tokenOracle.ts'
-import { few, fullTest, onceDescribe } from '../support/breadth.ts'
+import { fullTest, onceDescribe, onceTest, share } from '../support/breadth.ts'
 import { balanceRows, balancesOf, holderRows, holdersOf, isTip20 } from './support/balanceRows.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
@@ -78,7 +78,7 @@ const get = async (path: string, template: string) => {
 }
 
 describe('balances and holders, row for row', () => {
-  test('holders of every token, row for row', async () => {
+  onceTest('holders of every token, row for row', async () => {
     for (const token of tokens) {
       const expected = holdersOf(oracle, token, lastBlock)
       expect(holderRows(await walk(api, `/v1/tokens/${token}/holders?limit=50`)), token).toEqual(expected)
@@ -100,7 +100,7 @@ describe('balances and holders, row for row', () => {
     })
   })
 
-  test('balances of every account, row for row', async () => {
+  onceTest('balances of every account, row for row', async () => {
     expect(everyone.length).toBeGreaterThan(150)
     for (const holder of everyone)
       expect(balanceRows(await walk(api, `/v1/addresses/${holder}/balances?limit=200`)), holder).toEqual(
@@ -116,7 +116,7 @@ describe('balances and holders, row for row', () => {
     expect(meta).toEqual({ totalCount: expected.length, totalCountCapped: false })
   })
 
-  test.each(few(blocks, 3))('holders and balances as of block %i', async (block) => {
+  test.each(share(blocks, 3))('holders and balances as of block %i', async (block) => {
     for (const token of tokens) {
       const path = `/v1/tokens/${token}/holders?limit=40&atBlock=${block}`
       const expected = holdersOf(oracle, token, block)
@@ -133,7 +133,7 @@ describe('balances and holders, row for row', () => {
     }
   })
 
-  test.each(few(blocks, 3))('supply, holders and transfers of tokens as of block %i', async (block) => {
+  test.each(share(blocks, 3))('supply, holders and transfers of tokens as of block %i', async (block) => {
     const created = tokensAt(recording, block)
     for (const token of tokens.filter(isTip20)) {
       const path = `/v1/tokens/${token}?atBlock=${block}&include=totalSupply,holderCount,transferStats,admin,quoteToken`
@@ -226,7 +226,7 @@ describe('filters of balances', () => {
     const nth = filters.findIndex(([other]) => other === filter)
     return rich.filter((_, index) => index % 4 === nth % 4)
   }
-  test.each(few(filters, 4))('balances filtered by %s', async (filter, matches) => {
+  test.each(share(filters, 4))('balances filtered by %s', async (filter, matches) => {
     expect(accountsOf(filter).length).toBeGreaterThan(3)
     for (const holder of accountsOf(filter))
       for (const block of [lastBlock, 113, 61]) {
@@ -284,7 +284,7 @@ describe('walks over balances while the chain moves', () => {
     expect(holderRows(holders)).toEqual(holdersOf(oracle, pathUsd, 60))
   })
 
-  test('a walk whose block was taken back says so and goes on at the newest block left', async () => {
+  onceTest('a walk whose block was taken back says so and goes on at the newest block left', async () => {
     const other = await openBalances()
     await other.api.append(batches)
     await other.api.finalize(100)

@@ -19,7 +19,7 @@ import { readCalls, readRecording } from '../chain/recordings.ts'
 import { type BalanceOracle, readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedCalls } from '../store/support/followers.ts'
-import { fullTest, onceDescribe } from '../support/breadth.ts'
+import { fullTest, onceDescribe, onceTest } from '../support/breadth.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 
@@ -174,7 +174,7 @@ describe('ERC-20 tokens', () => {
 })
 
 describe('ERC-20 tokens, by what nodes and operators say of them,', () => {
-  test('balances count in their decimals', async () => {
+  onceTest('balances count in their decimals', async () => {
     const holders = new Set(
       tokens.flatMap((token) => [...(oracle.at(lastBlock).get(token)?.holders.keys() ?? [])]),
     )

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { few, fullTest } from '../support/breadth.ts'
+import { fullTest, onceTest, share } from '../support/breadth.ts'
 import { type ChainApi, namedToken, openChainApi, walk } from './support/chainApi.ts'
 import { commonest, type Oracle, type OracleTransaction, readOracle } from './support/oracle.ts'
 
@@ -86,7 +86,7 @@ describe('lists of blocks and transactions', () => {
       typeof facts[name] === 'number' ? iso(facts[name]) : facts[name],
     )
 
-  test.each(few(transactionCases, 5))('transactions filtered by "%s"', async (query, matches) => {
+  test.each(share(transactionCases, 5))('transactions filtered by "%s"', async (query, matches) => {
     const facts = factsOf(oracle)
     const expected = oracle.transactions.filter((tx) => matches(tx, facts)).map((tx) => tx.hash)
     expect(expected.length).toBeGreaterThan(0)
@@ -229,7 +229,7 @@ describe('blocks and transactions, alone and with payloads', () => {
     expect((await api.get(`/v1/transactions/${sponsored.hash}`)).body.meta.receipt).toBeUndefined()
   })
 
-  test('every listed transaction carries the payloads of the node, byte for byte', async () => {
+  onceTest('every listed transaction carries the payloads of the node, byte for byte', async () => {
     const rows = await walk(api, '/v1/transactions?limit=200&include=receipt&order=asc')
     expect(rows.map((row) => JSON.stringify(row.meta.rpc))).toEqual(
       oracle.transactions.map((tx) => JSON.stringify(tx.rpc)),
@@ -246,7 +246,7 @@ describe('lists of a moving chain', () => {
     batches = recordedBatches(recording, 1)
   })
 
-  test('a walk gives every final row once while blocks are appended and reverted', async () => {
+  onceTest('a walk gives every final row once while blocks are appended and reverted', async () => {
     const api = await openChainApi()
     afterAll(() => api.close())
     await api.append(batches.slice(0, 100))

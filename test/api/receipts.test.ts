@@ -5,7 +5,7 @@
 import { hexToBigInt } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { few } from '../support/breadth.ts'
+import { share } from '../support/breadth.ts'
 import { type ChainApi, namedToken, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 import { commonest, type Oracle, type OracleTransaction, readOracle } from './support/oracle.ts'
@@ -110,7 +110,7 @@ describe('receipts', () => {
     ],
   ]
 
-  test.each(few(cases, 4))('filtered by "%s"', async (query, matches) => {
+  test.each(share(cases, 4))('filtered by "%s"', async (query, matches) => {
     const { transactions } = oracle
     const facts = {
       sender: commonest(transactions.map((tx) => tx.sender)),

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import type { NodeAnswer, NodeBehaviour, NodeCall } from '../ingest/support/proxyNode.ts'
 import { seededRandom } from '../ingest/support/random.ts'
-import { few } from '../support/breadth.ts'
+import { few, share } from '../support/breadth.ts'
 import { answersWith, door, node, plainNode } from './support/rpcApi.ts'
 
 describe('trouble of a provider moves a call on and is never shown', () => {
@@ -38,7 +38,7 @@ describe('trouble of a provider moves a call on and is never shown', () => {
     },
   })
 
-  test.each(few(troubles, 6))('%s', async (_title, tell) => {
+  test.each(share(troubles, 6))('%s', async (_title, tell) => {
     const bad = await node(troubled(tell))
     const good = await node({ call: plainNode(() => 9, gas) })
     const both = await door({ urls: [bad.url, good.url] })

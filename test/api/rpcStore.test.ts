@@ -7,7 +7,7 @@ import { type Replay, startReplay } from '../chain/startReplay.ts'
 import { seededRandom } from '../ingest/support/random.ts'
 import { decode, recordedBatches } from '../store/support/chainStore.ts'
 import { answerBytes } from '../support/answerBytes.ts'
-import { few } from '../support/breadth.ts'
+import { few, onceTest, share } from '../support/breadth.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 import { openRpcApi, type RpcApi } from './support/rpcApi.ts'
 
@@ -77,7 +77,7 @@ describe('answers from the store', () => {
   }
 
   test('every final block, transaction and receipt is the node’s, field by field', async () => {
-    for (const number of few(
+    for (const number of share(
       Array.from({ length: FINAL + 1 }, (_, at) => at),
       25,
     )) {
@@ -132,7 +132,7 @@ describe('answers from the store', () => {
 })
 
 describe('logs from the store', () => {
-  test('logs that nodes wrote in words of their own are told in those', async () => {
+  onceTest('logs that nodes wrote in words of their own are told in those', async () => {
     const other = await openChainApi()
     try {
       const written = recorded.slice(0, LAST + 1).map(({ block, receipts }, number) => ({

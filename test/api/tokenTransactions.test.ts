@@ -4,7 +4,7 @@
 // by rules of their own.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { few } from '../support/breadth.ts'
+import { share } from '../support/breadth.ts'
 import { type ChainApi, namedToken, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 import {
@@ -51,7 +51,7 @@ describe('transactions of a token', () => {
   test('each token has its own, newest first or oldest first, and a total', async () => {
     const tokens = new Set(oracle.transactions.flatMap((tx) => logsOf(tx).map((log) => log['address'])))
     expect(tokens.size).toBeGreaterThan(10)
-    for (const token of few([...tokens], 5)) {
+    for (const token of share([...tokens], 5)) {
       const expected = usedBy(token).map((tx) => tx.hash)
       const rows = await walk(api, pathOf(token, 'limit=200'), async (page) => {
         expect(check(template, page)).toEqual([])
@@ -111,7 +111,7 @@ describe('transactions of a token', () => {
       (tx, of) => iso(tx.timestampSeconds) <= of.middle && tx.feePayer === of.payer,
     ],
   ]
-  test.each(few(cases, 3))('filtered by "%s"', async (query, matches) => {
+  test.each(share(cases, 3))('filtered by "%s"', async (query, matches) => {
     const all = usedBy(namedToken)
     const facts = {
       payer: commonest(all.map((tx) => tx.feePayer)),

@@ -8,7 +8,7 @@ import { genesisTokens, readBalances } from '../store/support/balanceOracle.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { followersOf, recordedCalls } from '../store/support/followers.ts'
 import { type OracleToken, tokensAt } from '../store/support/tokenOracle.ts'
-import { fullTest } from '../support/breadth.ts'
+import { fullTest, onceTest } from '../support/breadth.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 import { readClock } from './support/readClock.ts'
@@ -192,7 +192,7 @@ describe('filters of tokens', () => {
 })
 
 describe('tokens that are not ready', () => {
-  test('are 503 with where the fold stands, and never a part of the truth', async () => {
+  onceTest('are 503 with where the fold stands, and never a part of the truth', async () => {
     const clock = readClock()
     const api = await openChainApi({ services: { curatedTokens, clock } })
     afterAll(() => api.close())
@@ -217,7 +217,7 @@ describe('tokens that are not ready', () => {
     expect((await waiting).status).toBe(200)
   })
 
-  test('by some blocks are told as of the block they are of, unless the fold stopped', async () => {
+  onceTest('by some blocks are told as of the block they are of, unless the fold stopped', async () => {
     const clock = readClock()
     const heights = (tip: number) => ({ indexedBlock: tip, finalizedBlock: null, headBlock: tip })
     const freshness = { read: () => heights(api.state.tip), waitForBlock: async () => {} }

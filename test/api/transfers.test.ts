@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readMemo } from '#present/memo.ts'
 import { readRecording } from '../chain/recordings.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { few } from '../support/breadth.ts'
+import { share } from '../support/breadth.ts'
 import { type ChainApi, openChainApi, walk } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
 import { commonest, type RpcObject } from './support/oracle.ts'
@@ -96,27 +96,30 @@ describe('transfers', () => {
     readonly middle: string
   }
 
-  test.each(few(cases, 5))('filtered by "%s" are those that match, and no other', async (query, matches) => {
-    const paid = rows.filter(({ recipient }) => recipient !== feeManager)
-    const sender = commonest(paid.map((row) => row.sender))
-    const facts = {
-      sender,
-      recipient: commonest(paid.map((row) => (row.sender === sender ? row.recipient : null))),
-      token: commonest(paid.map((row) => row.sourceToken.address)),
-      middle: rows[Math.floor(rows.length / 2)]?.timestamp ?? '',
-    }
-    const text = query.replaceAll(/\{(\w+)\}/g, (_, key: keyof Facts) => facts[key])
-    const expected = rows.filter((row) => matches(row, facts))
-    expect(expected.length).toBeGreaterThan(0)
-    expect(expected.length).toBeLessThan(rows.length)
-    for (const include of ['memo,token', 'memo,token,crossToken']) {
-      const path = `/v1/transfers?limit=50&include=${include}&${text}`
-      expect(await walk(api, path)).toEqual(expected.toReversed())
-      expect(await walk(api, `${path}&order=asc`)).toEqual(expected)
-      const { body } = await api.get(`/v1/transfers?include=${include},totalCount&${text}`)
-      expect(body.meta).toEqual({ totalCount: expected.length, totalCountCapped: false })
-    }
-  })
+  test.each(share(cases, 5))(
+    'filtered by "%s" are those that match, and no other',
+    async (query, matches) => {
+      const paid = rows.filter(({ recipient }) => recipient !== feeManager)
+      const sender = commonest(paid.map((row) => row.sender))
+      const facts = {
+        sender,
+        recipient: commonest(paid.map((row) => (row.sender === sender ? row.recipient : null))),
+        token: commonest(paid.map((row) => row.sourceToken.address)),
+        middle: rows[Math.floor(rows.length / 2)]?.timestamp ?? '',
+      }
+      const text = query.replaceAll(/\{(\w+)\}/g, (_, key: keyof Facts) => facts[key])
+      const expected = rows.filter((row) => matches(row, facts))
+      expect(expected.length).toBeGreaterThan(0)
+      expect(expected.length).toBeLessThan(rows.length)
+      for (const include of ['memo,token', 'memo,token,crossToken']) {
+        const path = `/v1/transfers?limit=50&include=${include}&${text}`
+        expect(await walk(api, path)).toEqual(expected.toReversed())
+        expect(await walk(api, `${path}&order=asc`)).toEqual(expected)
+        const { body } = await api.get(`/v1/transfers?include=${include},totalCount&${text}`)
+        expect(body.meta).toEqual({ totalCount: expected.length, totalCountCapped: false })
+      }
+    },
+  )
 
   test('a transfer of another standard is not listed on Tempo', async () => {
     const tokens = readRecording(recording).flatMap(({ receipts }) =>
@@ -238,7 +241,7 @@ describe('payments in another token', () => {
     expect(body.meta).toEqual({ totalCount: folded.length, totalCountCapped: false })
   })
 
-  test.each(few([5, 7, 13], 1))('pages of %i are full, in both directions', async (limit) => {
+  test.each(share([5, 7, 13], 1))('pages of %i are full, in both directions', async (limit) => {
     const path = `/v1/transfers?limit=${limit}&include=memo,crossToken`
     const lengths: number[] = []
     const rows = await walk(api, path, async (page) => {

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { EncodedBatch } from '#transform/batch.ts'
 import { type ChainApi, openChainApi } from '../api/support/chainApi.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
-import { fullTest } from '../support/breadth.ts'
+import { fullTest, onceTest } from '../support/breadth.ts'
 import { describeInBrowser, launchBrowser } from './support/browser.ts'
 import { ConsolePage } from './support/consolePage.ts'
 
@@ -51,7 +51,7 @@ afterEach(async () => {
 describeInBrowser('the console: relations, examples and the editor', () => {
   const schemaOf = async (engine: string) => (await api.get(`/v1/indexer/schema?engine=${engine}`)).body
 
-  test('the first example has run, and both engines list all of their tables', async () => {
+  onceTest('the first example has run, and both engines list all of their tables', async () => {
     await shown.ended()
     expect(await shown.summary.textContent()).toMatch(/^[\d,]+ rows? in [\d.,]+ ms on Postgres, blocks 0 to /)
     for (const engine of engines) {
@@ -131,7 +131,7 @@ describeInBrowser('the console: relations, examples and the editor', () => {
 })
 
 describeInBrowser('the console: running a query, once and live', () => {
-  test('Ctrl+Enter runs, and Explain shows plan and price without running', async () => {
+  onceTest('Ctrl+Enter runs, and Explain shows plan and price without running', async () => {
     for (const engine of engines) {
       await shown.use(labels[engine])
       await shown.write('SELECT num, tx_count FROM blocks WHERE num BETWEEN 3 AND 5 ORDER BY num')
@@ -165,7 +165,7 @@ describeInBrowser('the console: running a query, once and live', () => {
     expect(await shown.page.locator('.detail').isVisible()).toBe(true)
   })
 
-  test('Live adds rows as blocks come, takes back what is orphaned, and Stop ends it', async () => {
+  onceTest('Live adds rows as blocks come, takes back what is orphaned, and Stop ends it', async () => {
     const tip = api.state.tip
     await shown.write('SELECT num, hash FROM blocks')
     await shown.page.locator('#live').click()
@@ -184,7 +184,7 @@ describeInBrowser('the console: running a query, once and live', () => {
 })
 
 describeInBrowser('the console: charts, links, downloads, and what is in sight', () => {
-  test('a chart is drawn of a time and a number, and says its values', async () => {
+  onceTest('a chart is drawn of a time and a number, and says its values', async () => {
     await shown.write('SELECT timestamp, gas_used FROM blocks ORDER BY num')
     await shown.press('run')
     await shown.page.locator('#tab-chart').click()
@@ -199,7 +199,7 @@ describeInBrowser('the console: charts, links, downloads, and what is in sight',
     await reading.filter({ hasText: / at 20/, hasNotText: last }).waitFor()
   })
 
-  test('a link brings back query, engine, events and chain, and runs', async () => {
+  onceTest('a link brings back query, engine, events and chain, and runs', async () => {
     const sql = 'SELECT \'ä "quoted" & more\' AS text, count(*) FROM transfer'
     const transfer = 'Transfer(address indexed from, address indexed to, uint256 value)'
     await shown.use('ClickHouse')
@@ -222,20 +222,23 @@ describeInBrowser('the console: charts, links, downloads, and what is in sight',
     expect(again.complaints).toEqual([])
   })
 
-  test('events are found by their names, and Live shows the whole result where new rows do not continue it', async () => {
-    const known = shown.page.locator('#known-events option[value^="OrderPlaced("]')
-    await expect.poll(() => known.count()).toBe(1)
-    for (const [sql, rows] of wholeQueries) {
-      await shown.write(sql)
-      await shown.page.locator('#live').click()
-      await shown.summary.filter({ hasText: /^Live: the whole result/ }).waitFor()
-      expect(await shown.rows()).toHaveLength(rows)
-      await shown.page.locator('#stop').click()
-      await shown.ended()
-    }
-  })
+  onceTest(
+    'events are found by their names, and Live shows the whole result where new rows do not continue it',
+    async () => {
+      const known = shown.page.locator('#known-events option[value^="OrderPlaced("]')
+      await expect.poll(() => known.count()).toBe(1)
+      for (const [sql, rows] of wholeQueries) {
+        await shown.write(sql)
+        await shown.page.locator('#live').click()
+        await shown.summary.filter({ hasText: /^Live: the whole result/ }).waitFor()
+        expect(await shown.rows()).toHaveLength(rows)
+        await shown.page.locator('#stop').click()
+        await shown.ended()
+      }
+    },
+  )
 
-  test('rows of the query before are dim while the next one runs', async () => {
+  onceTest('rows of the query before are dim while the next one runs', async () => {
     await shown.ended()
     let release = () => {}
     const held = new Promise<void>((resolve) => {
@@ -253,7 +256,7 @@ describeInBrowser('the console: charts, links, downloads, and what is in sight',
     await context.unrouteAll({ behavior: 'wait' })
   })
 
-  test('Run is in sight on a narrow screen, however far its reader has scrolled', async () => {
+  onceTest('Run is in sight on a narrow screen, however far its reader has scrolled', async () => {
     await shown.page.setViewportSize({ width: 390, height: 700 })
     await shown.page.locator('.result').evaluate((result) => result.scrollIntoView({ block: 'end' }))
     await expect.poll(() => shown.page.locator('#run').boundingBox()).toMatchObject({ y: expect.any(Number) })

@@ -2,7 +2,7 @@
 // forks and misbehaves.
 // Method: a recording that grows under the follower, with reorgs at given heights; its forks carry
 // no valid roots, so blocks are checked for shape and links only.
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect } from 'vitest'
 import { type FollowEvent, follow } from '#ingest/lanes/follow.ts'
 import { fillHistory } from '#ingest/lanes/history.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
@@ -10,7 +10,7 @@ import { silentLogger } from '#telemetry.ts'
 import { ByteBudget } from '../../ingest/byteBudget.ts'
 import { createSource } from '../../ingest/rpc/rpcSource.ts'
 import { type Replay, startReplay } from '../chain/startReplay.ts'
-import { fullTest } from '../support/breadth.ts'
+import { fullTest, onceTest } from '../support/breadth.ts'
 import { decodeLinks } from './support/decodeAnswer.ts'
 import { MemoryHistory, MemorySink } from './support/memorySink.ts'
 
@@ -90,7 +90,7 @@ const calm = (replay: Replay) =>
   })
 
 describe('the head lane against a growing node', () => {
-  test('reorgs of every depth within finality end in the blocks the node holds', async () => {
+  onceTest('reorgs of every depth within finality end in the blocks the node holds', async () => {
     const node = await growing('--head', '40', '--reorg-at', '50:1,60:5,75:20,80:2,81:3,110:12')
     const { sink, reverts } = await followToEnd(node, 122)
     expect(reverts.length).toBeGreaterThanOrEqual(5)
@@ -112,7 +112,7 @@ describe('the head lane against a growing node', () => {
     },
   )
 
-  test('history fills below the head lane while the node grows', async () => {
+  onceTest('history fills below the head lane while the node grows', async () => {
     const { source } = await growing('--head', '100', '--block-time', '40', '--drop', '0.05')
     const { finalized } = await source.head()
     const sink = new MemoryHistory(16)

@@ -17,7 +17,7 @@ import { silentLogger } from '#telemetry.ts'
 import { decodeRange } from '#transform/decode/decodeRange.ts'
 import type { Checks } from '#transform/profile.ts'
 import { type Replay, startReplay } from '../chain/startReplay.ts'
-import { few, fullTest } from '../support/breadth.ts'
+import { fullTest, share } from '../support/breadth.ts'
 import { type FreshDatabase, freshDatabase } from '../support/engines.ts'
 import { seedOf } from '../support/seed.ts'
 import { devProfile } from '../transform/ranges.ts'
@@ -72,7 +72,7 @@ describe('a program that dies', () => {
     async (_, names) => {
       const access = await freshDatabase()
       const ends: string[] = []
-      const places = few(names, 1)
+      const places = share(names, 1)
       for (const failpoint of places) ends.push(`${failpoint} ${await run(taskOf(access, failpoint))}`)
       expect(ends).toEqual(places.map((failpoint) => `${failpoint} SIGKILL`))
       expect(await run(taskOf(access, ''))).toBe('done')

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Engine } from '#primitives.ts'
 import type { UserQueryEngine } from '#query/result.ts'
-import { isFull } from '../support/breadth.ts'
+import { onceTest, seedsFrom } from '../support/breadth.ts'
 import { openEngine } from './engine.ts'
 import { createExampleChain, type ExampleChain } from './exampleChain.ts'
 import { Choices } from './randomExpression.ts'
@@ -95,7 +95,7 @@ it.each([
   ['in a row of its own', inRows],
 ])('a constant %s is found, or refused with a hint', async (_where, among) => {
   const found: string[] = []
-  for (let seed = 0; seed < (isFull ? 400 : 60); seed++) {
+  for (const seed of seedsFrom(0, 60, 400)) {
     const choices = new Choices(seed)
     const [table, column] = choices.of(columns)
     const value = String(await answerOf(engines.postgres, `SELECT max(${column}) FROM ${table}`))
@@ -124,29 +124,35 @@ const pairings: readonly ((a: string, b: string, table: string) => string)[] = [
     `SELECT count(*) AS n FROM ${table} WHERE coalesce(${a}, ${a}) = (SELECT max(${b}) FROM ${table})`,
 ]
 
-it('columns of unlike lengths are refused wherever they are compared, those of one length never', async () => {
-  const widths: readonly (readonly [string, string, string, boolean])[] = [
-    ['logs', 'address', 'topic1', false],
-    ['logs', 'topic0', 'address', false],
-    ['logs', 'topic0', 'topic1', true],
-    ['logs', 'tx_hash', 'topic1', true],
-    ['txs', 'hash', '"from"', false],
-    ['txs', '"from"', '"to"', true],
-    ['blocks', 'hash', 'parent_hash', true],
-    ['blocks', 'miner', 'hash', false],
-  ]
-  for (const [table, a, b, isAlike] of widths)
-    for (const pairing of pairings)
-      for (const engine of Object.values(engines)) {
-        const sql = pairing(a, b, table)
-        const answer = await answerOf(engine, sql)
-        if (isAlike) expect(answer, `${engine.engine}: ${sql}`).toMatch(/^\d+$/)
-        else
-          expect(answer, `${engine.engine}: ${sql}`).toMatchObject({ status: 422, hint: expect.any(String) })
-      }
-})
+onceTest(
+  'columns of unlike lengths are refused wherever they are compared, those of one length never',
+  async () => {
+    const widths: readonly (readonly [string, string, string, boolean])[] = [
+      ['logs', 'address', 'topic1', false],
+      ['logs', 'topic0', 'address', false],
+      ['logs', 'topic0', 'topic1', true],
+      ['logs', 'tx_hash', 'topic1', true],
+      ['txs', 'hash', '"from"', false],
+      ['txs', '"from"', '"to"', true],
+      ['blocks', 'hash', 'parent_hash', true],
+      ['blocks', 'miner', 'hash', false],
+    ]
+    for (const [table, a, b, isAlike] of widths)
+      for (const pairing of pairings)
+        for (const engine of Object.values(engines)) {
+          const sql = pairing(a, b, table)
+          const answer = await answerOf(engine, sql)
+          if (isAlike) expect(answer, `${engine.engine}: ${sql}`).toMatch(/^\d+$/)
+          else
+            expect(answer, `${engine.engine}: ${sql}`).toMatchObject({
+              status: 422,
+              hint: expect.any(String),
+            })
+        }
+  },
+)
 
-it('a constant in a row of its own is found', async () => {
+onceTest('a constant in a row of its own is found', async () => {
   for (const [table, column] of columns) {
     const value = String(await answerOf(engines.postgres, `SELECT max(${column}) FROM ${table}`))
     for (const comparison of [...inRows, besideRows])

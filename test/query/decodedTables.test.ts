@@ -4,13 +4,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { QueryResult, UserQueryEngine } from '#query/result.ts'
 import { arbitraryEvent, signatureOf } from '../support/arbitraryEvent.ts'
 import { arbitraryDamagedLog, arbitraryLog } from '../support/arbitraryLog.ts'
-import { isFull } from '../support/breadth.ts'
+import { seedsFrom } from '../support/breadth.ts'
 import { openEngine } from './engine.ts'
 import { expectedRow, logRow } from './eventLogs.ts'
 import { createExampleChain, type ExampleChain } from './exampleChain.ts'
 
 const seed = 5
-const events = Array.from({ length: isFull ? 60 : 15 }, (_, index) => {
+const events = seedsFrom(0, 15, 60).map((index) => {
   const [event] = fc.sample(arbitraryEvent(`Event${index}`), { seed: seed + index, numRuns: 1 })
   if (!event) throw new Error('no event')
   return {

@@ -8,7 +8,7 @@ import { functionNamesOf } from '#query/functionNames.ts'
 import type { UserQueryEngine } from '#query/result.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
 import { everywhere, instead } from '#query/words/hints.ts'
-import { isFull } from '../support/breadth.ts'
+import { seedsFrom } from '../support/breadth.ts'
 import { compareEngines } from './differential.ts'
 import { openEngine } from './engine.ts'
 import { createExampleChain, type ExampleChain } from './exampleChain.ts'
@@ -167,7 +167,7 @@ it('values of two widths in one column are compared with a constant of either', 
 // The long suite runs thousands (differential.long.test.ts); a failure prints its seed and its
 // query.
 it('random queries mean the same on both engines', async () => {
-  const seeds = Array.from({ length: isFull ? 200 : 40 }, (_, index) => 20_000 + index)
+  const seeds = seedsFrom(20_000, 40, 200)
   const { equal, found } = await compareEngines([engines.postgres, engines.clickhouse], chain.chainId, seeds)
   expect(found).toEqual([])
   expect(equal).toBeGreaterThan(seeds.length / 2)

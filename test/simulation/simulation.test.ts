@@ -1,7 +1,7 @@
 // Goal: no seed breaks an invariant, every seed converges when its faults end, and planted bugs are
 // found.
 import { expect, test } from 'vitest'
-import { few, isFull } from '../support/breadth.ts'
+import { isFull, onceTest, seedsFrom, share } from '../support/breadth.ts'
 import { seedOf } from '../support/seed.ts'
 import { makeBodies, makeForkedBodies, mostlyEmpty } from './bodies.ts'
 import { type BugName, bugNames, bugSwarms } from './bugs.ts'
@@ -18,14 +18,14 @@ import {
 } from './swarm.ts'
 
 /** More of both, and every bug, run with `npm run test:long`. */
-const SEEDS = isFull ? 100 : 20
-const REPLAYED = isFull ? 4 : 1
+const seeds = seedsFrom(seedOf(1), 20, 100)
+const replayedSeeds = seedsFrom(1, 1, 4)
 const STALE_SEEDS = isFull ? 20 : 10
-const LIAR_SEEDS = isFull ? 30 : 5
-const PARTY_SEEDS = isFull ? 25 : 5
-const FORKED_SEEDS = isFull ? 20 : 3
-const OUTAGE_SEEDS = isFull ? 8 : 2
-const AWAY_SEEDS = isFull ? 3 : 1
+const liarSeeds = seedsFrom(seedOf(1), 5, 30)
+const partySeeds = seedsFrom(seedOf(1), 5, 25)
+const forkedSeeds = seedsFrom(seedOf(1), 3, 20)
+const outageSeeds = seedsFrom(seedOf(1), 2, 8)
+const awaySeeds = seedsFrom(seedOf(1), 1, 3)
 const BUG_SEEDS_MAX = 200
 /** Bugs that show within a few seeds each. */
 const shortBugs: readonly BugName[] = [
@@ -54,19 +54,18 @@ const shortBugs: readonly BugName[] = [
 const bodies = [...(await makeBodies(25)), ...(await makeForkedBodies(10))]
 
 test('invariants hold in every seed, and every seed converges when the faults end (ING-01, ING-02)', async () => {
-  const from = seedOf(1)
   const sums = { events: 0, kills: 0, reorgs: 0 }
-  for (let seed = from; seed < from + SEEDS; seed++) {
+  for (const seed of seeds) {
     const outcome = await simulate(seed, { bodies })
     expect(outcome.violations, `SEED=${seed}: node test/simulation/run.ts --seed ${seed} --trace`).toEqual([])
     sums.events += outcome.events
     sums.kills += outcome.kills
     sums.reorgs += outcome.reorgs
   }
-  process.stdout.write(`simulated ${SEEDS} seeds from ${from}: ${JSON.stringify(sums)}\n`)
+  process.stdout.write(`simulated ${seeds.length} seeds from ${seeds[0]}: ${JSON.stringify(sums)}\n`)
   // A swarm without kills or reorgs would prove little.
-  expect(sums.kills).toBeGreaterThan(SEEDS / 4)
-  expect(sums.reorgs).toBeGreaterThan(SEEDS)
+  expect(sums.kills).toBeGreaterThan(seeds.length / 4)
+  expect(sums.reorgs).toBeGreaterThan(seeds.length)
 })
 
 /** Each broke something once; what, says its comment. */
@@ -79,9 +78,10 @@ const notableSeeds = [
   1_150, 1_318,
 ]
 
-test.each(notableSeeds)('a seed that broke something once holds: %i', async (seed) => {
-  expect((await simulate(seed, { bodies })).violations).toEqual([])
-})
+for (const seed of notableSeeds)
+  onceTest(`a seed that broke something once holds: ${seed}`, async () => {
+    expect((await simulate(seed, { bodies })).violations).toEqual([])
+  })
 
 test('history that a cache answered with replaced blocks is mended in both stores (L7)', async () => {
   let withdrawals = 0
@@ -96,8 +96,7 @@ test('history that a cache answered with replaced blocks is mended in both store
 })
 
 test('an endpoint that never stops lying beside an honest one changes nothing (L21, L22)', async () => {
-  const from = seedOf(1)
-  for (let seed = from; seed < from + LIAR_SEEDS; seed++)
+  for (const seed of liarSeeds)
     expect((await simulate(seed, { bodies, swarm: oneLiar })).violations, `SEED=${seed}`).toEqual([])
 })
 
@@ -108,16 +107,14 @@ test.each([
 ])(
   'an endpoint %s stops nothing',
   async (_, swarm) => {
-    const from = seedOf(1)
-    for (let seed = from; seed < from + PARTY_SEEDS; seed++)
+    for (const seed of partySeeds)
       expect((await simulate(seed, { bodies, swarm })).violations, `SEED=${seed}`).toEqual([])
   },
   600_000,
 )
 
 test('an outage of 2,000 blocks amid all other faults ends as none does (W1)', async () => {
-  const from = seedOf(1)
-  for (let seed = from; seed < from + AWAY_SEEDS; seed++) {
+  for (const seed of awaySeeds) {
     const outcome = await simulate(seed, { bodies: mostlyEmpty(bodies), swarm: longOutage })
     expect(outcome.violations, `SEED=${seed}`).toEqual([])
     expect(outcome.blocks).toBeGreaterThan(2_000)
@@ -130,7 +127,7 @@ test('an outage of 2,000 blocks amid all other faults ends as none does (W1)', a
  */
 const aloneSeeds = [2_023, 689, 845, 886]
 
-test.each(few(aloneSeeds, 1))(
+test.each(share(aloneSeeds, 1))(
   'beside an endpoint that is away one word moves nothing: seed %i (L22, L23)',
   async (seed) => {
     expect((await simulate(seed, { bodies, swarm: oneLiar })).violations).toEqual([])
@@ -138,25 +135,23 @@ test.each(few(aloneSeeds, 1))(
 )
 
 test('a seed replays identically', async () => {
-  for (let seed = 1; seed <= REPLAYED; seed++) {
+  for (const seed of replayedSeeds) {
     const [first, second] = [await simulate(seed, { bodies }), await simulate(seed, { bodies })]
     expect(second).toEqual(first)
   }
 })
 
 test('numbers that came with T12 stop nothing, and are held as they are', async () => {
-  const from = seedOf(1)
-  for (let seed = from; seed < from + FORKED_SEEDS; seed++)
+  for (const seed of forkedSeeds)
     expect((await simulate(seed, { bodies, swarm: forkedChain })).violations, `SEED=${seed}`).toEqual([])
 })
 
 test('downtimes leave no gap, whatever piece of it a kill ends (W1)', async () => {
-  const from = seedOf(1)
-  for (let seed = from; seed < from + OUTAGE_SEEDS; seed++)
+  for (const seed of outageSeeds)
     expect((await simulate(seed, { bodies, swarm: outages })).violations, `SEED=${seed}`).toEqual([])
 })
 
-test.each(few(shortBugs, 3))(
+test.each(share(shortBugs, 3))(
   'the planted bug is found: %s (ING-14)',
   async (bug) => {
     let found = 0
@@ -168,7 +163,7 @@ test.each(few(shortBugs, 3))(
   300_000,
 )
 
-test('the bank has thirty bugs or more, and the short list names some of them (ING-14)', () => {
+onceTest('the bank has thirty bugs or more, and the short list names some of them (ING-14)', () => {
   expect(bugNames.length).toBeGreaterThanOrEqual(30)
   expect(shortBugs.every((bug) => bugNames.includes(bug))).toBe(true)
 })

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type VerifyReport, verifyRange } from '#store/compare/verify.ts'
 import { analyticsTableNames, ledgerTableNames, type TableName, tables } from '#transform/tables.ts'
-import { few } from '../support/breadth.ts'
+import { share } from '../support/breadth.ts'
 import { loadRecordedChain, recordedSource } from '../support/recordedChain.ts'
 import { type ChainStore, decode, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
 import { ClickHouseDamage, type Damage, PostgresDamage } from './support/damage.ts'
@@ -93,18 +93,18 @@ describe('verify', () => {
     ['clickhouse', () => new ClickHouseDamage(store), flippedNames(analyticsTableNames)],
   ] as const)
     describe(title, () => {
-      test.each(few(names, 4))('one flipped byte in %s is named with its block', async (name) => {
+      test.each(share(names, 4))('one flipped byte in %s is named with its block', async (name) => {
         const { block, differences } = await reportOf(damageOf(), name, 'flip')
         expect(differences).toMatchObject([{ store: title, table: name, block, kind: 'content' }])
       })
 
-      test.each(few(names, 2))('one missing row of %s is named with its block', async (name) => {
+      test.each(share(names, 2))('one missing row of %s is named with its block', async (name) => {
         const { block, differences } = await reportOf(damageOf(), name, 'drop')
         expect(differences).toMatchObject([{ store: title, table: name, block, kind: 'count' }])
         expect((differences[0]?.expectedRows ?? 0) - (differences[0]?.foundRows ?? 0)).toBe(1)
       })
 
-      test.each(few(names, 2))('one doubled row of %s is named with its block', async (name) => {
+      test.each(share(names, 2))('one doubled row of %s is named with its block', async (name) => {
         const { block, differences } = await reportOf(damageOf(), name, 'double')
         expect(differences).toMatchObject([{ store: title, table: name, block, kind: 'count' }])
         expect((differences[0]?.foundRows ?? 0) - (differences[0]?.expectedRows ?? 0)).toBe(1)

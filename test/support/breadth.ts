@@ -33,7 +33,26 @@ export function onceDescribe(title: string, define: () => void): void {
 
 /** All values in the whole breadth, otherwise so many of them, from the first to the last. */
 export function few<Value>(values: readonly Value[], count: number): readonly Value[] {
-  if (isFull || values.length <= count) return values
+  return isFull ? values : spread(values, count)
+}
+
+/**
+ * Values that are tried one by one: `npm test` has so many of them, from the first to the last, and
+ * the second half the others.
+ */
+export function share<Value>(values: readonly Value[], count: number): readonly Value[] {
+  const tried = new Set(spread([...values.keys()], count))
+  return values.filter((_, place) => tried.has(place) !== isFull)
+}
+
+/** `all` numbers from `first` on: `npm test` has `count` of them, the second half the others. */
+export function seedsFrom(first: number, count: number, all: number): readonly number[] {
+  const [from, to] = isFull ? [count, all] : [0, count]
+  return Array.from({ length: to - from }, (_, place) => first + from + place)
+}
+
+function spread<Value>(values: readonly Value[], count: number): readonly Value[] {
+  if (values.length <= count) return values
   const step = (values.length - 1) / Math.max(1, count - 1)
   return Array.from({ length: count }, (_, index) => values[Math.round(index * step)] as Value)
 }

@@ -15,7 +15,7 @@ import { startTraffic, type Traffic } from '#local/devchain/traffic.ts'
 import { type Logger, silentLogger } from '#telemetry.ts'
 import { clock, reorg, temporaryFolder } from '#test/support/devchain.ts'
 import { accountOf, balanceOf, PATH_USD } from '../../payments/support/shop.ts'
-import { fullTest } from '../../support/breadth.ts'
+import { fullTest, onceDescribe, onceTest } from '../../support/breadth.ts'
 import { scanned } from '../../support/scanned.ts'
 
 /** Everything that Tempo up to T4 and our own contracts can log; anvil has no later hardfork. */
@@ -100,7 +100,7 @@ describe('traffic', () => {
     expect(missingFrom(seen, [masterRegistered, ...wanted])).toEqual([])
   })
 
-  test('is proved block by block by our own rules', async () => {
+  onceTest('is proved block by block by our own rules', async () => {
     const rpc = new DevRpc(chain.rpcUrl)
     const head = await rpc.quantity('eth_blockNumber')
     const proofs = new Set<string>()
@@ -108,7 +108,7 @@ describe('traffic', () => {
     expect([...proofs]).toEqual([JSON.stringify(proved)])
   })
 
-  test('goes on after a reorg, on the blocks that replaced the old ones', async () => {
+  onceTest('goes on after a reorg, on the blocks that replaced the old ones', async () => {
     const rpc = new DevRpc(chain.rpcUrl)
     const head = await rpc.quantity('eth_blockNumber')
     const old = await hashAt(rpc, head - 5)
@@ -130,7 +130,7 @@ describe('traffic', () => {
     expect(warnings).toEqual([])
   })
 
-  test('pins the base fee and lets blocks of one second share their timestamp', async () => {
+  onceTest('pins the base fee and lets blocks of one second share their timestamp', async () => {
     const rpc = new DevRpc(chain.rpcUrl)
     const head = await rpc.quantity('eth_blockNumber')
     const blocks = await readBlocks(rpc, 1, Math.min(head, 100))
@@ -143,7 +143,7 @@ describe('traffic', () => {
   })
 })
 
-describe('traffic that is in trouble', () => {
+onceDescribe('traffic that is in trouble', () => {
   // Between two blocks no call of the traffic fails, so that it has to see the difference.
   test.each([
     ['at any moment', (work: () => Promise<void>) => work()],
