@@ -147,13 +147,13 @@ export async function cancelJob(
   const buyer = job?.payer ?? orderer
   if (buyer === null) throw new ApiError('job_not_found')
   if (buyer !== payer) throw new ApiError('forbidden', 'Another account bought this job.')
-  if (!job) throw settlesFirst()
+  if (!job) throw notSettledYet()
   await requestCancel(rows, jobId)
   return { ready: job.endedAt !== null }
 }
 
 /** Nothing runs yet that could be ended, and nobody knows whether anything will. */
-const settlesFirst = (): ApiError =>
+const notSettledYet = (): ApiError =>
   new ApiError(
     'settlement_pending',
     'The payment of this job has not settled yet. Cancel it again in some seconds.',

@@ -277,7 +277,7 @@ export class Payments {
     const paying = (payment: Payment, checked: CheckedPayment = payment) => {
       const paid = this.#paid({ ...presented, wanted, price, payment, checked })
       const isProved = method.provesPayer?.(credential, payment.payer) ?? true
-      return !isProved || method.settlesFirst?.(credential) ? settledFirst(paid, payment) : paid
+      return !isProved || method.isPushed?.(credential) ? settledFirst(paid, payment) : paid
     }
     const identity = method.identityOf(credential)
     const known = identity && (await claims.reopen(identity))

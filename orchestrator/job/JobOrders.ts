@@ -169,7 +169,7 @@ export class JobOrders {
 
   /** A transfer that the payer has sent by then is there, and buys nothing: it settles without an order. */
   async #takeUnused(presented: PresentedPayment, wanted: Wanted): Promise<void> {
-    if (!presented.method.settlesFirst?.(presented.credential)) return
+    if (!presented.method.isPushed?.(presented.credential)) return
     const admission = await this.#options.payments.begin(presented, wanted)
     if (admission.kind !== 'paid') return
     const { settle, release } = admission.payment

@@ -90,7 +90,7 @@ export interface PaymentMethod {
   /** Spends it. */
   send(credential: string, price: Price, payment: CheckedPayment): Promise<Outcome | Unsent>
   /** Whether the payer has sent it already, so that it is settled before anything is done for it. */
-  settlesFirst?(credential: string): boolean
+  isPushed?(credential: string): boolean
   /**
    * Whether the credential itself proves that this account signed it. One that does not is settled before
    * anything is done for it. Default: it does.

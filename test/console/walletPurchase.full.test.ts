@@ -67,7 +67,9 @@ async function quote(plan: object): Promise<string> {
   return quoted()
 }
 async function quoted(): Promise<string> {
-  await page.locator('#quote').click()
+  const [answer] = await Promise.all([page.waitForResponse(/\/v1\/quote$/), page.locator('#quote').click()])
+  if (!answer.ok()) throw new Error(await answer.text())
+  await page.locator('#quote:enabled').waitFor()
   return ((await page.locator('#quote-sum dd').first().textContent()) ?? '').replace(' USDC', '')
 }
 const payOn = (chainId: number) =>
@@ -101,16 +103,14 @@ async function payments(): Promise<readonly bigint[]> {
 
 /** A request that has a payment is answered, and the answer does not come. @returns waits until it is */
 async function loseAnswer(): Promise<() => Promise<void>> {
-  let lost = () => {}
+  let lost = (_answer: Promise<unknown>) => {}
   const isLost = new Promise<void>((resolve) => {
-    lost = resolve
+    lost = (answer) => resolve(answer.then(() => {}))
   })
   await page.route(/\/v1\/jobs$/, async (route) => {
     const { authorization, 'payment-signature': signature } = await route.request().allHeaders()
-    if (authorization ?? signature) {
-      await route.fetch()
-      lost()
-    } else await route.continue()
+    if (authorization ?? signature) lost(route.fetch())
+    else await route.continue()
   })
   return () => isLost
 }

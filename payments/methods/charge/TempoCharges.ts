@@ -156,7 +156,7 @@ export class TempoCharges implements PaymentMethod {
   }
 
   /** What the payer has sent itself is settled before it is answered. */
-  readonly settlesFirst = (text: string): boolean => hashIn(mppCredentialIn(text)) !== null
+  readonly isPushed = (text: string): boolean => hashIn(mppCredentialIn(text)) !== null
 
   /** A block says whose a transaction is that the payer has sent itself. */
   readonly provesPayer = (text: string, payer: string): boolean => {
