@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import * as s from '../schema.ts'
-import { assertDepth, bodyCheck, isWellFormedJson } from './json.ts'
+import { assertDepth, assertWellFormed, bodyCheck, isWellFormedJson } from './json.ts'
 
 test('a body may be 64 levels deep and no deeper', () => {
   expect(() => assertDepth('['.repeat(64) + ']'.repeat(64))).not.toThrow()
@@ -38,6 +38,16 @@ test('what is well-formed is what JavaScript takes for it', () => {
       expect(isWellFormedJson(JSON.stringify(text))).toBe(text.isWellFormed())
     }),
   )
+})
+
+test.each([
+  [String.raw`{"a": [{}, {"b": "\u0000"}]}`, ['body', 'a', 1, 'b']],
+  [String.raw`{"a": {"\ud800": 1}}`, ['body', 'a']],
+  [String.raw`{"a": "\ud800", "a": "b"}`, ['body']],
+  [String.raw`{"a": "\u0000"`, ['body']],
+])('the text in %s that is none is told at its place', (text, path) => {
+  const details = [{ path, message: 'holds NUL or half a character' }]
+  expect(() => assertWellFormed(text)).toThrow(expect.objectContaining({ code: 'body_invalid', details }))
 })
 
 const check = bodyCheck(

@@ -2,6 +2,7 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Check } from 'typebox/value'
+import { shorten } from '#primitives.ts'
 import { ApiError, type Problem } from '../errors.ts'
 import { withoutNulls } from './absent.ts'
 import { problemsOf, sentenceOf } from './problems.ts'
@@ -59,10 +60,37 @@ const escapedCode = (text: string, at: number): number =>
 
 const isLowHalf = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff
 
-/** @throws ApiError body_invalid */
+/** @param text no deeper than `assertDepth` allows. @throws ApiError body_invalid that names the place */
 export function assertWellFormed(text: string): void {
-  if (!isWellFormedJson(text))
-    throw new ApiError('body_invalid', 'The body holds a text with NUL or half a character.')
+  if (!isWellFormedJson(text)) throw bodyInvalid([malformedText(text)])
+}
+
+/** The first text of a JSON text that is none, told at its place below `at`. */
+export function malformedText(text: string, at: Problem['path'] = ['body']): Problem {
+  const steps = placeOfMalformed(parsedOr(text, null)) ?? []
+  return { path: [...at, ...steps], message: 'holds NUL or half a character' }
+}
+
+/** Undefined where every text is one; a bad name is told at its object. */
+function placeOfMalformed(value: unknown): Problem['path'] | undefined {
+  if (typeof value === 'string') return isMalformed(value) ? [] : undefined
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [name, member] of Object.entries(value)) {
+    if (isMalformed(name)) return []
+    const place = placeOfMalformed(member)
+    if (place) return [Array.isArray(value) ? Number(name) : shorten(name), ...place]
+  }
+  return undefined
+}
+
+const isMalformed = (text: string): boolean => text.includes('\0') || !text.isWellFormed()
+
+function parsedOr(text: string, otherwise: unknown): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return otherwise
+  }
 }
 
 /** Problems named per response. */

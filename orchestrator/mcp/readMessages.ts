@@ -4,7 +4,7 @@
  * answered.
  */
 import { ApiError } from '#http/errors.ts'
-import { assertDepth, assertWellFormed, isWellFormedJson } from '#http/request/json.ts'
+import { assertDepth, assertWellFormed, isWellFormedJson, malformedText } from '#http/request/json.ts'
 import { membersOf } from '#primitives.ts'
 import { type JsonSurvey, LONG_NUMBERS_MAX, surveyOf, VALUES_MAX } from '../plan/jsonSurvey.ts'
 import { paramsProblem, withoutAbsent } from './protocolParams.ts'
@@ -60,7 +60,10 @@ function refusalOf(message: unknown, isWellFormed: boolean): object | null {
   const { id } = membersOf(message)
   const isId = typeof id === 'number' || (typeof id === 'string' && isWellFormedJson(JSON.stringify(id)))
   const answer = (error: object) => ({ jsonrpc: '2.0', id: isId ? id : null, error })
-  if (!isWellFormed) return answer({ code: -32600, message: 'A text holds NUL or half a character.' })
+  if (!isWellFormed) {
+    const { path, message: problem } = malformedText(JSON.stringify(message), [])
+    return answer({ code: -32600, message: `${path.join('.') || 'A text'} ${problem}.` })
+  }
   const problem = isId ? paramsProblem(message) : undefined
   return problem === undefined ? null : answer({ code: -32602, message: problem })
 }
