@@ -1,13 +1,12 @@
 /** A job request from outside: a plan, a key that makes it once, and what it may cost at most. */
 import { Compile } from 'typebox/compile'
-import { ApiError } from '#http/errors.ts'
 import { withoutNulls } from '#http/request/absent.ts'
 import { bodyInvalid } from '#http/request/json.ts'
 import { problemsOf } from '#http/request/problems.ts'
 import * as s from '#http/schema.ts'
 import { isRecord } from '#primitives.ts'
 import { canonicalHash, NotCanonicalError } from '../plan/canonicalJson.ts'
-import { planInvalid } from '../plan/checkPlan.ts'
+import { ofMember, planInvalid } from '../plan/checkPlan.ts'
 import { type Plan, planRequestSchema } from '../plan/plan.ts'
 import { readPlan } from '../plan/readPlan.ts'
 import type { RetriedJob } from './retriedJob.ts'
@@ -54,12 +53,20 @@ export interface JobRequest {
 
 /** As REST takes it. @throws ApiError body_invalid, plan_invalid */
 export function readJobRequest(body: unknown): JobRequest {
-  if (!isRecord(body)) throw new ApiError('body_invalid', 'Not valid: the body is no object.')
+  if (!isRecord(body)) throw bodyInvalid([{ path: ['body'], message: 'must be an object' }])
   const { plan: given, ...others } = body
-  const plan = readPlan(given)
+  const plan = asMember(() => readPlan(given))
   const beside = withoutNulls(besidePlan, others)
   if (!check.Check(beside)) throw bodyInvalid(problemsOf(check.Errors(beside), beside))
-  return jobRequestOf(plan, beside)
+  return asMember(() => jobRequestOf(plan, beside))
+}
+
+function asMember<Read>(read: () => Read): Read {
+  try {
+    return read()
+  } catch (error) {
+    throw ofMember(error)
+  }
 }
 
 /** @throws ApiError plan_invalid */

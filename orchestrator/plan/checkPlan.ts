@@ -61,3 +61,18 @@ export function planInvalid(problems: readonly Problem[]): ApiError {
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more, see details)` : ''
   return new ApiError('plan_invalid', `The plan cannot run:${where}${more}.`, { details: problems })
 }
+
+/**
+ * What was thrown of a plan that is the whole body, as it is told where the plan is the body's member
+ * `plan`. Anything else stays as it is.
+ */
+export function ofMember(thrown: unknown): unknown {
+  if (!(thrown instanceof ApiError) || !thrown.details.some(isOfBody)) return thrown
+  const { code, message, details, headers, cause } = thrown
+  const placed = details.map((problem) =>
+    isOfBody(problem) ? { ...problem, path: ['body', 'plan', ...problem.path.slice(1)] } : problem,
+  )
+  return new ApiError(code, message, { details: placed, headers, cause })
+}
+
+const isOfBody = ({ path: [first] }: Problem): boolean => first === 'body'

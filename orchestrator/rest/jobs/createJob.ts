@@ -8,6 +8,7 @@ import { agentRequests, unitsOf } from '../../allowance.ts'
 import { type Asked, JOBS_SCOPE } from '../../job/JobOrders.ts'
 import { jobRequestSchema, readJobRequest } from '../../job/readJobRequest.ts'
 import { type OrchestratorServices, type OrderedJob, orderJob, orderJobErrors } from '../../operations.ts'
+import { ofMember } from '../../plan/checkPlan.ts'
 import { PLAN_BYTES_MAX } from '../../plan/plan.ts'
 import { readExactJson } from '../../plan/readPlan.ts'
 
@@ -38,7 +39,11 @@ export const createJobEndpoint = rawEndpoint({
   errors: orderJobErrors,
   answer: async ({ body: { request }, headers, caller, signal }, services: OrchestratorServices) => {
     assertSameKey(headers, request.idempotencyKey)
-    return orderedAnswer(await orderJob(request, services, { headers, caller: caller.id, signal }))
+    const ordering = { headers, caller: caller.id, signal }
+    const ordered = await orderJob(request, services, ordering).catch((error: unknown) => {
+      throw ofMember(error)
+    })
+    return orderedAnswer(ordered)
   },
 })
 

@@ -7,6 +7,7 @@ import { readBalances } from '#rows/payments/ledger.ts'
 import { listPayments } from '#rows/payments/payments.ts'
 import { forgedOf } from '../../payments/support/forged.ts'
 import { type CountingNode, countingNode, withinAMinute } from '../../payments/support/refused.ts'
+import { lower } from '../../payments/support/secondChain.ts'
 import { accountOf, balanceOf, PATH_USD, payer } from '../../payments/support/shop.ts'
 import { fivefold, hashing, startJobShop } from './support/jobShop.ts'
 
@@ -25,9 +26,6 @@ afterAll(async () => {
   for (const end of ends.toReversed()) await end()
 })
 
-function lower(address: string): `0x${string}` {
-  return `0x${address.slice(2).toLowerCase()}`
-}
 const received = () => balanceOf(chain.rpcUrl, PATH_USD, recipient)
 const client = (index = 1) => payer(accountOf(index), { rpcUrl: chain.rpcUrl, chainId })
 const requestOf = (body: object, headers: Record<string, string> = {}): RequestInit => ({
@@ -71,6 +69,10 @@ describe('a plan', () => {
   it('is told to be wrong before anything is to be paid', async () => {
     const answer = await post(jobOf({ nodes: [] }))
     expect([answer.status, await answer.json()]).toMatchObject([422, { error: { code: 'plan_invalid' } }])
+    const nodes = fivefold.nodes.map((node, index) => (index === 1 ? { ...node, dependsOn: ['x'] } : node))
+    const unlisted = await post(jobOf({ nodes }))
+    const { path } = Object(await unlisted.json()).error.details[0]
+    expect([unlisted.status, path]).toEqual([422, ['body', 'plan', 'nodes', 1, 'dependsOn', 0]])
   })
 
   it('is offered at its quoted price, and writes no row', async () => {
