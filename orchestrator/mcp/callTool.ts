@@ -2,14 +2,14 @@
 import { type CallToolResult, ProtocolError } from '@modelcontextprotocol/server'
 import { apiErrorOf } from '#http/answer/thrown.ts'
 import type { ErrorCode, Problem } from '#http/errors.ts'
-import type { JsonSurvey } from '../plan/jsonSurvey.ts'
-import { assertExact } from '../plan/readPlan.ts'
+import { bodyInvalid } from '#http/request/json.ts'
+import { planInvalid } from '../plan/checkPlan.ts'
 import { nextActionOf } from './nextActions.ts'
 import { Answer, ownNames, type Tool, type ToolCall } from './tool.ts'
 
 export interface MessageCall extends ToolCall {
-  /** Sizes of the request that the call came in. */
-  readonly survey: JsonSurvey
+  /** Numbers of the request that would come out as others. */
+  readonly changed: readonly Problem[]
 }
 
 interface Called {
@@ -31,7 +31,7 @@ export async function callTool(
   nextAction: (code: ErrorCode) => string = nextActionOf,
 ): Promise<Called> {
   try {
-    assertExact(call.survey)
+    assertExact(call.changed)
     const told = await tool.run(ownNames(given), call)
     const { content, meta, jobId } = told instanceof Answer ? told : new Answer(told, {})
     const result: CallToolResult = {
@@ -50,6 +50,12 @@ export async function callTool(
     }
     return { result: { content: [{ type: 'text', text: JSON.stringify(told) }], isError: true }, jobId: null }
   }
+}
+
+/** @throws ApiError plan_invalid where one is in a plan, else body_invalid */
+function assertExact(changed: readonly Problem[]): void {
+  if (changed.length === 0) return
+  throw changed.some(({ path }) => path[1] === 'plan') ? planInvalid(changed) : bodyInvalid(changed)
 }
 
 /** A plan is the body of a request by REST; here it is an argument. */

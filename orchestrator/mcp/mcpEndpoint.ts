@@ -41,9 +41,9 @@ export const mcpEndpoint = rawEndpoint({
     const framing = framingOf(headers.accept)
     if (framing === null) return notAcceptable
     const { version, chainTools } = services
-    const { survey } = body
+    const { changed } = body
     const verbatim = new Verbatim()
-    const call = { services, asking, caller: caller.id, signal, version, chainTools, survey, verbatim }
+    const call = { services, asking, caller: caller.id, signal, version, chainTools, changed, verbatim }
     const { status, text } = await answerAll(body, headers, call)
     return framed(text, status, framing, verbatim)
   },

@@ -3,10 +3,11 @@
  * text which is none, or params of another form, is refused by itself; others of its batch are
  * answered.
  */
-import { ApiError } from '#http/errors.ts'
+import { ApiError, type Problem } from '#http/errors.ts'
 import { assertDepth, assertWellFormed, isWellFormedJson, malformedText } from '#http/request/json.ts'
 import { membersOf } from '#primitives.ts'
 import { type JsonSurvey, LONG_NUMBERS_MAX, surveyOf, VALUES_MAX } from '../plan/jsonSurvey.ts'
+import { changedNumbers } from '../plan/readPlan.ts'
 import { paramsProblem, withoutAbsent } from './protocolParams.ts'
 
 /** Messages of one request; the protocol has had no batches since 2025-06-18. */
@@ -21,7 +22,8 @@ export interface McpBody {
   readonly isLeft: boolean
   readonly characters: number
   readonly messages: number
-  readonly survey: JsonSurvey
+  /** Numbers that would come out as others, told at the argument of any of the messages. */
+  readonly changed: readonly Problem[]
   /** Answers to the messages that are refused. */
   readonly refused: readonly object[]
 }
@@ -50,9 +52,15 @@ export function readMessages(text: string): McpBody {
     isLeft: kept.length > 0 || refused.length === 0,
     characters: text.length,
     messages: Math.max(read.length, 1),
-    survey,
+    changed: changedNumbers(text, survey).map(ofMessage),
     refused,
   }
+}
+
+/** From the place in the request to that in the message: `arguments` stand there by themselves. */
+function ofMessage({ path: [, ...steps], ...problem }: Problem): Problem {
+  const inOne = typeof steps[0] === 'number' ? steps.slice(1) : steps
+  return { ...problem, path: inOne[1] === 'arguments' ? inOne.slice(1) : inOne }
 }
 
 /** The answer to a message that is refused (JSON-RPC 2.0, section 5.1), else null. */

@@ -1,4 +1,5 @@
 /** JSON whose numbers keep their digits: an amount of 30 has more than a double holds. */
+import { isKeptNumber } from '../catalog/jsonBytes.ts'
 import { hasInexact, isExact } from './jsonSurvey.ts'
 
 type Revive = (name: string, value: unknown, at: { readonly source?: string }) => unknown
@@ -16,3 +17,22 @@ export const parseLossless = (text: string): unknown =>
 
 const kept: Revive = (_name, value, { source }) =>
   typeof value === 'number' && source !== undefined && !isExact(source) ? json.rawJSON(source) : value
+
+export interface InexactNumber {
+  readonly path: readonly (string | number)[]
+  readonly token: string
+}
+
+/**
+ * Where the numbers stand that a double cannot hold.
+ * @param text no deeper than `assertDepth` allows
+ * @throws SyntaxError
+ */
+export const inexactIn = (text: string): InexactNumber[] => [...keptIn(parseLossless(text), [])]
+
+function* keptIn(value: unknown, path: InexactNumber['path']): Generator<InexactNumber> {
+  if (isKeptNumber(value)) yield { path, token: value.rawJSON }
+  else if (typeof value === 'object' && value !== null)
+    for (const [name, member] of Object.entries(value))
+      yield* keptIn(member, [...path, Array.isArray(value) ? Number(name) : name])
+}

@@ -7,6 +7,7 @@ import { problemsOf } from '#http/request/problems.ts'
 import { isRecord, shorten } from '#primitives.ts'
 import { planInvalid } from './checkPlan.ts'
 import { type JsonSurvey, LONG_NUMBERS_MAX, surveyOf, VALUES_MAX } from './jsonSurvey.ts'
+import { type InexactNumber, inexactIn } from './lossless.ts'
 import {
   completePlan,
   NODES_MAX,
@@ -42,8 +43,11 @@ export const readCompletePlan = (body: unknown): Plan => ({
  */
 export function readExactJson(text: string): unknown {
   assertDepth(text)
+  const survey = surveyOf(text)
+  assertBounded(survey)
   assertWellFormed(text)
-  assertExact(surveyOf(text))
+  const changed = changedNumbers(text, survey)
+  if (changed.length > 0) throw planInvalid(changed)
   try {
     return JSON.parse(text)
   } catch (cause) {
@@ -52,18 +56,35 @@ export function readExactJson(text: string): unknown {
 }
 
 /** @throws ApiError plan_invalid */
-export function assertExact({ values, longNumbers, inexact }: JsonSurvey): void {
-  if (inexact.length > 0) throw planInvalid(inexact.map(changedNumber))
+function assertBounded({ values, longNumbers }: JsonSurvey): void {
   const tooMany = (message: string) => planInvalid([{ path: ['body'], message }])
   if (values > VALUES_MAX) throw tooMany(`has more than ${VALUES_MAX} values`)
   if (longNumbers > LONG_NUMBERS_MAX)
     throw tooMany(`has more than ${LONG_NUMBERS_MAX} numbers of over 15 digits: send them as texts`)
 }
 
-const changedNumber = (token: string): Problem => ({
-  path: ['body'],
-  message: `the number ${shorten(token)} would become ${Number(token)}: send it as a text`,
-})
+/** Numbers told. */
+const CHANGED_MAX = 20
+
+/** The numbers of a text within its bounds that would come out as others, each at its place. */
+export function changedNumbers(text: string, { inexact }: Pick<JsonSurvey, 'inexact'>): readonly Problem[] {
+  if (inexact.length === 0) return []
+  const placed = placesIn(text)
+  // The last one counts where a member is written twice.
+  const told = placed.length > 0 ? placed : inexact.map((token) => ({ path: [], token }))
+  return told.slice(0, CHANGED_MAX).map(({ path, token }) => ({
+    path: ['body', ...path],
+    message: `holds ${shorten(token)}, which would become ${Number(token)}: send it as a text`,
+  }))
+}
+
+function placesIn(text: string): InexactNumber[] {
+  try {
+    return inexactIn(text)
+  } catch {
+    return []
+  }
+}
 
 function readNodes<Node>(
   body: unknown,

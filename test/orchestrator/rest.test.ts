@@ -247,7 +247,12 @@ describe('POST /v1/quote', () => {
     for (const number of ['12345678901234567890', '0.1234567890123456789', '1e400'])
       expect(await post(withInput(number)), number).toMatchObject({
         status: 422,
-        body: { error: { code: 'plan_invalid' } },
+        body: {
+          error: {
+            code: 'plan_invalid',
+            details: [{ path: ['body', 'nodes', 0, 'input', 'n'], message: expect.stringContaining(number) }],
+          },
+        },
       })
     for (const number of ['1.0', '1e2', '"12345678901234567890"', '9007199254740991'])
       expect((await post(withInput(number))).status, number).toBe(200)
