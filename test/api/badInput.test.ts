@@ -1,38 +1,60 @@
-// Goal: every parameter of every operation takes exactly what the document says, and what it
-// refuses is answered with 400 and names the parameter. Method: operations and schemas come
-// from /openapi.json, which is made of the endpoint values, so an endpoint added tomorrow is tested
-// by being there; requests go to a real server over the recorded chain.
+// Goal: every parameter, and every member of a body at any depth, takes exactly what the document says;
+// what it refuses is answered with 400, of a plan with 422, before a payment is asked for, and named.
+// Method: operations and schemas come from /openapi.json of the whole program, so an endpoint added
+// tomorrow is tested by being there; requests go to a real server over the recorded chain.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { endpoints } from '#api/routes/index.ts'
+import { type Access, openAccess } from '#http/request/access.ts'
 import { ParameterError } from '#http/request/parameter.ts'
-import { type DocumentedParameter, type Json, type Operation, operationsOf } from '../blackbox/apiDocument.ts'
+import { endpoints } from '#program/parts/openParts.ts'
+import {
+  type DocumentedParameter,
+  inlined,
+  type Json,
+  type Operation,
+  operationsOf,
+} from '../blackbox/apiDocument.ts'
+import { badBodies, goodValue, isAt, oddTexts, type Place } from '../blackbox/badBodies.ts'
 import { accepts, textsFor, validText } from '../blackbox/parameterTexts.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { few, isFull } from '../support/breadth.ts'
-import { type ChainApi, openChainApi } from './support/chainApi.ts'
+import { ask, openChainApi } from './support/chainApi.ts'
+import { startWholeApi } from './support/wholeApi.ts'
 
-let api: ChainApi
+let origin: string
+let document: Json
 let operations: readonly Operation[]
+/** Requests that were let in, or would have been asked for a payment. */
+let admitted = 0
+const access: Access = {
+  ...openAccess,
+  admit: (...asked) => {
+    admitted++
+    return openAccess.admit(...asked)
+  },
+}
+const ends: (() => unknown)[] = []
 beforeAll(async () => {
-  api = await openChainApi()
+  const api = await openChainApi()
+  ends.push(api.close)
   await api.append(recordedBatches('tempo-dev-2k', 10).slice(0, 2))
-  operations = operationsOf((await api.get('/openapi.json')).body)
+  origin = (await startWholeApi(api, (end) => void ends.push(end), access)).origin
+  document = (await ask(`${origin}/openapi.json`)).body
+  // An answer to HEAD names nothing.
+  operations = operationsOf(document).filter(({ method }) => method !== 'HEAD')
 })
-afterAll(() => api.close())
+afterAll(async () => {
+  for (const end of ends.toReversed()) await end()
+})
 
 /** What the server makes of a request: its status, and the places it complains about. */
-async function judge(operation: Operation, url: string, body?: Json) {
+async function judge(operation: Operation, url: string, body?: string) {
   const { method } = operation
-  const response = await fetch(api.server.origin + url, {
-    method,
-    ...(body !== undefined && {
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    }),
-  })
-  const answer: Json = await response.json()
-  const places = (answer.error?.details ?? []).map(({ path }: { path: unknown[] }) => path)
-  return { status: response.status, places, requestId: answer.requestId }
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(origin + url, { method, ...(body !== undefined && { headers, body }) })
+  const text = await response.text()
+  const answer: Json = text.startsWith('{') ? JSON.parse(text) : {}
+  const places: Place[] = (answer.error?.details ?? []).map(({ path }: { path: Place }) => path)
+  return { status: response.status, places, requestId: answer.requestId, text }
 }
 
 async function expectRefused(
@@ -42,7 +64,7 @@ async function expectRefused(
   body?: Json,
   expected = 400,
 ) {
-  const { status, places, requestId } = await judge(operation, url, body)
+  const { status, places, requestId } = await judge(operation, url, body && JSON.stringify(body))
   expect(status, `${operation.title}: ${url} ${JSON.stringify(body)}`).toBe(expected)
   expect(places, `${operation.title}: ${url}`).toContainEqual(place)
   expect(requestId).toMatch(/^req_/)
@@ -149,34 +171,45 @@ describe('bad input in parameters', () => {
 })
 
 describe('bad input in bodies', () => {
-  /**
-   * One character more than the text may have; a body far larger than it may be is another refusal.
-   */
-  const tooLong = ({ maxLength = 999 }: { maxLength?: number }) => 'x'.repeat(maxLength + 1)
+  /** JSON-RPC and MCP tell what is wrong by errors of their own: rpc.test.ts, mcpInput.test.ts. */
+  const withBody = () =>
+    operations.filter(({ path, requestBody }) => requestBody && !/^\/(rpc|mcp)/.test(path))
+  const pathOf = (operation: Operation) => urlOf(operation, {})
+  /** A plan is read by its own rules. */
+  const isOfPlan = ({ path }: Operation, places: readonly Place[]) =>
+    path === '/v1/quote' || places.some(([, member]) => member === 'plan')
 
-  test('members of a body that its schema excludes', async () => {
-    // JSON-RPC tells by its own errors what is wrong in a call: rpc.test.ts.
-    const withBody = operations.filter(
-      (operation) => operation.requestBody && !operation.path.startsWith('/rpc'),
-    )
-    expect(withBody.length).toBeGreaterThan(0)
-    for (const operation of withBody) {
+  test('every member of a body, at any depth, as its schema excludes it', async () => {
+    expect(withBody().length).toBeGreaterThan(20)
+    const wrong: unknown[] = []
+    for (const operation of withBody()) {
       const good = exampleBody(operation)
-      const { properties, required = [] } = formOf(operation)
-      for (const name of Object.keys(properties)) {
-        // There null is absence.
-        const mayBeNull = operation.method === 'POST' && !required.includes(name)
-        const others = [[], {}, -1, 1.5, '', tooLong(properties[name])]
-        for (const value of mayBeNull ? others : [null, ...others])
-          if (!acceptsValue(properties[name], value))
-            await expectRefused(operation, operation.path, ['body', name], { ...good, [name]: value })
+      const all = badBodies(formOf(operation), good, { mayBeNull: operation.method === 'POST' })
+      const before = admitted
+      for (const { place, body } of few(all, 60)) {
+        const { status, places, text } = await judge(operation, pathOf(operation), JSON.stringify(body))
+        const isNamed = places.some((told) => isAt(told, ['body', ...place]))
+        if (status !== (isOfPlan(operation, places) ? 422 : 400) || !isNamed)
+          wrong.push([operation.title, place.join('.'), JSON.stringify(body).slice(0, 300), status, text])
       }
-      for (const name of required) {
-        const { [name]: _left, ...others } = good
-        await expectRefused(operation, operation.path, ['body', name], others)
-      }
-      await expectRefused(operation, operation.path, ['body', 'nonsense'], { ...good, nonsense: 1 })
+      expect([operation.title, admitted - before]).toEqual([operation.title, 0])
+      const after = await judge(operation, pathOf(operation), JSON.stringify(good))
+      expect([operation.title, after.status < 500 || after.text]).toEqual([operation.title, true])
     }
+    expect(wrong).toEqual([])
+  })
+
+  test('texts that no JSON value writes, in the place of every member', async () => {
+    const wrong: unknown[] = []
+    for (const operation of withBody())
+      for (const { place, text: body, kind } of oddTexts(formOf(operation), exampleBody(operation))) {
+        const { status, places, text } = await judge(operation, pathOf(operation), body)
+        const isNamed = places.some((told) => isAt(told, ['body', ...place]))
+        const isExpected = kind === 'a number without end' ? status === 400 || status === 422 : status === 400
+        if (!isExpected || (!isNamed && kind !== 'nested deeply'))
+          wrong.push([operation.title, kind, place.join('.'), status, text])
+      }
+    expect(wrong).toEqual([])
   })
 })
 
@@ -212,25 +245,14 @@ function urlOf(
   return search.size > 0 ? `${url}?${search}` : url
 }
 
-/** The needed members of a body. */
-/** A body's schema; the first of several. */
-function formOf({ requestBody }: Pick<Operation, 'requestBody'>): Json {
+/** A body's schema, the first of several; filters of events are read by type: filterSchemas.test.ts. */
+function formOf({ requestBody }: Operation): Json {
   const { schema } = requestBody.content['application/json']
-  return schema.anyOf?.[0] ?? schema
+  const whole = inlined(schema, document)
+  const { properties = {}, required, ...form } = whole.anyOf?.[0] ?? whole
+  const { filters: _, ...others } = properties
+  return { ...form, properties: others, required: (required ?? []).filter((name: string) => name in others) }
 }
 
-function exampleBody({ requestBody }: Operation): Json {
-  if (!requestBody) return undefined
-  const { properties = {}, required = [] } = formOf({ requestBody })
-  return Object.fromEntries(required.map((name: string) => [name, validText(properties[name])]))
-}
-
-function acceptsValue(schema: Json, value: unknown): boolean {
-  if (schema.anyOf) return schema.anyOf.some((branch: Json) => acceptsValue(branch, value))
-  if (schema.const !== undefined) return schema.const === value
-  // Every schema that has a name is of an object.
-  if (schema.$ref || schema.type === 'object' || schema.type === 'array') return typeof value === 'object'
-  if (schema.type === 'boolean') return typeof value === 'boolean'
-  if (schema.type === 'integer') return Number.isInteger(value) && accepts(schema, `${value}`)
-  return typeof value === 'string' && accepts(schema, value)
-}
+const exampleBody = (operation: Operation): Json =>
+  operation.requestBody ? goodValue(formOf(operation)) : undefined

@@ -87,7 +87,7 @@ export class AnswerSchemas {
 /**
  * The schema with what it refers to in place of the references; no schema of ours contains itself.
  */
-function inlined(node: unknown, document: Json): Json {
+export function inlined(node: unknown, document: Json): Json {
   if (Array.isArray(node)) return node.map((member) => inlined(member, document))
   if (!isRecord(node)) return node
   const { $ref } = node

@@ -40,6 +40,7 @@ const commonTexts = [
   '\u0000',
   "1'; DROP TABLE blocks; --",
   'x'.repeat(300),
+  '11111111-1111-4111-8111-111111111111',
 ]
 
 /** A URL of ours is at most 8 KiB long. */
