@@ -31,6 +31,7 @@ import {
   writeRecord,
 } from './devChainRecord.ts'
 import { DevRpc, quantity, textField } from './devRpc.ts'
+import { placeDollar } from './dollar/dollar.ts'
 import { findAnvil } from './findAnvil.ts'
 
 export interface DevChainOptions {
@@ -262,6 +263,7 @@ async function serve(found: Found, fresh: boolean, start: Launch): Promise<DevCh
   const rpc = new DevRpc(urlOf(port))
   await rpc.call('evm_setBlockGasLimit', quantity(BLOCK_GAS_LIMIT))
   await placeChannels(rpc)
+  await placeDollar(rpc)
   let stopped: Promise<void> | undefined
   const stopOnce = () => {
     stopped ??= stop(pid, start)

@@ -1,23 +1,41 @@
 /**
  * The sellers that come with the program, on loopback beside the dev chain: each asks for its money
- * by a challenge of its own, and works once it is paid. x402 can be asked for here and not paid,
- * since there is no second chain to settle on: who asks by it takes a charge too. They listen on a
- * free port, so the source of the catalog that lists them may move its services, as no other may.
+ * by a challenge of its own, and works once it is paid. A call by x402 is paid on the dev chain too, in
+ * a token of its own. They listen on a free port, so the source of the catalog that lists them may
+ * move its services, as no other may.
  */
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { Errors } from 'mppx'
+import type { AuthorizationPayload } from 'mppx/evm'
 import { evm, Mppx, tempo } from 'mppx/server'
-import { createClient, http } from 'viem'
+import { type Account, createClient, type Transport } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { tempo as tempoMainnet } from 'viem/chains'
+import { messageOf } from '#errors.ts'
+import { managementIn } from '#payments/methods/session/management.ts'
 import { isRecord } from '#primitives.ts'
 import { PATH_USD } from '#wallet/currencies.ts'
 import type { Price, Seller, SellerAnswer, SellerEndpoint } from './seller.ts'
 import { sellers } from './sellers/index.ts'
 
+/** A token with EIP-3009 on the chain, which x402 pays in, and its EIP-712 domain. */
+export interface AuthorizedToken {
+  readonly address: `0x${string}`
+  readonly name: string
+  readonly version: string
+  readonly decimals: number
+  /** Awaits the block. @returns the transaction's hash @throws where the chain refuses it */
+  settle(authorization: AuthorizationPayload): Promise<string>
+}
+
 export interface DemoSellersOptions {
   /** Chain they are paid on. */
   readonly chainId: number
-  readonly rpcUrl: string
+  readonly transport: Transport
+  readonly dollar: AuthorizedToken
+  /** Pays the fees of channels. */
+  readonly feePayer: Account
   /** Told of each piece of work that is done; what is asked for a price alone does none. */
   readonly onWork?: (sellerId: string, endpoint: SellerEndpoint) => void
 }
@@ -29,8 +47,6 @@ export interface DemoSellers {
 
 /** Larger inputs are no calls of a demo. */
 const BODY_BYTES_MAX = 256 * 1_024
-const BASE_USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bda02913'
-const BASE_CHAIN_ID = 8_453
 
 /** Listens on a free port of loopback. */
 export async function startDemoSellers(options: DemoSellersOptions): Promise<DemoSellers> {
@@ -67,44 +83,43 @@ const doorOf = (seller: Seller, options: DemoSellersOptions): Door => ({
 })
 
 /** Asks for money, or takes it; every start has keys of its own, so older challenges are void. */
-function moneyOf({ id }: Seller, { chainId, rpcUrl }: DemoSellersOptions) {
+function moneyOf({ id }: Seller, { chainId, transport, dollar, feePayer }: DemoSellersOptions) {
   const account = { currency: PATH_USD, recipient: recipientOf(id), chainId, decimals: 6 } as const
-  const client = createClient({ chain: { ...tempoMainnet, id: chainId }, transport: http(rpcUrl) })
+  const client = createClient({ chain: { ...tempoMainnet, id: chainId }, transport })
   const chain = { getClient: () => client }
+  // Closes channels for the recipient, whose key nobody has.
+  const operator = privateKeyToAccount(generatePrivateKey())
   const mppx = Mppx.create({
     realm: `${id}.localhost`,
     secretKey: randomBytes(32).toString('hex'),
     methods: [
       tempo.charge({ ...account, ...chain }),
-      tempo.session({ ...account, ...chain, unitType: 'call', suggestedDeposit: '1' }),
+      tempo.session({
+        ...{ ...account, ...chain, account: operator, operator: operator.address, feePayer },
+        ...{ unitType: 'call', suggestedDeposit: '1' },
+      }),
       evm.charge({
-        currency: BASE_USDC,
-        chainId: BASE_CHAIN_ID,
-        decimals: 6,
-        authorization: { name: 'USD Coin', version: '2' },
+        ...{ currency: dollar.address, chainId, decimals: dollar.decimals, authorization: dollar },
         recipient: recipientOf(id),
-        x402: { facilitator: nobody },
+        settle: ({ payload }) => settled(dollar, payload),
       }),
     ],
   })
   return ({ kind, amount }: Price) => {
-    if (kind === 'x402')
-      return mppx.compose(['evm/charge', { amount }], ['tempo/charge', { amount, chainId }])
-    if (kind === 'session') return mppx.compose(['tempo/session', { amount, unitType: 'call', chainId }])
-    return mppx.compose(['tempo/charge', { amount, chainId }])
+    const charge = ['tempo/charge', { amount, chainId }] as const
+    if (kind === 'x402') return mppx.compose(['evm/charge', { amount }], charge)
+    if (kind === 'session')
+      return mppx.compose(['tempo/session', { amount, unitType: 'call', chainId }], charge)
+    return mppx.compose(charge)
   }
 }
 
-/** There is no second chain on this machine to settle on: prices can be asked, not paid. */
-const nobody = {
-  verify: async () => ({ isValid: false as const, invalidReason: 'not settled here' }),
-  settle: async () => ({
-    success: false as const,
-    errorReason: 'not settled here',
-    transaction: '',
-    network: `eip155:${BASE_CHAIN_ID}` as const,
-  }),
-  getSupported: async () => ({ kinds: [] }),
+/** @throws VerificationFailedError, which asks for money again, where the chain refuses it */
+async function settled(dollar: AuthorizedToken, payload: AuthorizationPayload) {
+  const reference = await dollar.settle(payload).catch((cause: unknown) => {
+    throw new Errors.VerificationFailedError({ reason: messageOf(cause) })
+  })
+  return { reference }
 }
 
 /** An address of each seller's own, of its id. */
@@ -126,8 +141,11 @@ async function answer(
   const input = inputOf(message, url, body)
   const { endpoint, parameters } = found
   const problem = input === null ? 'the body is no JSON object' : (endpoint.problemOf?.(input) ?? null)
-  if (problem !== null || input === null) return Response.json({ error: problem }, { status: 400 })
+  const manages = isManagement(message, body)
+  if (input === null || (problem !== null && !manages))
+    return Response.json({ error: problem }, { status: 400 })
   const work = () => {
+    if (manages) return new Response(null, { status: 204 })
     onWork?.(id, endpoint)
     return responseOf(endpoint.answer(input, parameters))
   }
@@ -136,6 +154,10 @@ async function answer(
   const taken = await door.ask(price)(requestOf(message, url, body))
   return taken.status === 402 ? taken.challenge : taken.withReceipt(work())
 }
+
+/** What a payer asks of its channel: it has no input, and no work is done for it. */
+const isManagement = ({ headers, method = 'GET', url = '/' }: IncomingMessage, { length }: Buffer): boolean =>
+  managementIn({ headers, method, url, hasBody: length > 0 }) !== null
 
 function findEndpoint({ endpoints }: Seller, method: string, segments: readonly string[]) {
   for (const endpoint of endpoints) {

@@ -36,7 +36,11 @@ const varying = {
 
 function offersOf({ kind, amount }: Price) {
   const costs = { amount: `${Math.round(Number(amount) * 1e6)}`, decimals: 6 }
-  const x402 = { protocol: 'x402', method: 'evm', intent: 'charge', scheme: 'exact', ...costs }
-  const mpp = { protocol: 'mpp', method: 'tempo', intent: kind === 'session' ? kind : 'charge', ...costs }
-  return kind === 'x402' ? [x402, mpp] : [mpp]
+  const charge = { protocol: 'mpp', method: 'tempo', intent: 'charge', ...costs }
+  const beside = {
+    charge: [],
+    session: [{ ...charge, intent: 'session' }],
+    x402: [{ ...charge, protocol: 'x402', method: 'evm', scheme: 'exact' }],
+  }
+  return [...beside[kind], charge]
 }

@@ -1,6 +1,6 @@
 /** A seller that comes with the program: how the catalog lists it, and what it does for its money. */
 
-/** What a call costs, in dollars, and how it is paid: `x402` or a charge. */
+/** What a call costs, in dollars, and how it is paid: by a charge, and by a session or x402 beside it. */
 export interface Price {
   readonly kind: 'charge' | 'session' | 'x402'
   readonly amount: string

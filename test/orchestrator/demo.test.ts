@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Egress } from '#egress/egress.ts'
 import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
+import { sellingOn } from '#local/devchain/selling.ts'
 import { type DemoSellers, startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
 import { sellers } from '#orchestrator/demo/sellers/index.ts'
 import { readPlan } from '#orchestrator/plan/readPlan.ts'
@@ -22,7 +23,7 @@ const api = 'http://127.0.0.1:8080'
 
 beforeAll(async () => {
   catalog = await openCatalog((end) => void ends.push(end))
-  demo = await startDemoSellers({ chainId: DEV_CHAIN_ID, rpcUrl: 'http://127.0.0.1:1' })
+  demo = await startDemoSellers(sellingOn({ chainId: DEV_CHAIN_ID, rpcUrl: 'http://127.0.0.1:1' }))
   ends.push(() => demo.close())
   expect((await importShipped(catalog.app, { api, demo: demo.origin })).problems).toEqual([])
 })

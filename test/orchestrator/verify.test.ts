@@ -4,6 +4,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Egress } from '#egress/egress.ts'
+import { sellingOn } from '#local/devchain/selling.ts'
 import { describeService } from '#orchestrator/catalog/description/describe.ts'
 import { startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
 import { sellers } from '#orchestrator/demo/sellers/index.ts'
@@ -286,8 +287,7 @@ describe('the sellers of the demo', () => {
   it('do no paid work for a look', async () => {
     const done: string[] = []
     const demo = await startDemoSellers({
-      chainId: 4217,
-      rpcUrl: 'http://127.0.0.1:1',
+      ...sellingOn({ chainId: 4217, rpcUrl: 'http://127.0.0.1:1' }),
       onWork: (id, { method, path, price }) => void (price && done.push(`${id} ${method} ${path}`)),
     })
     ends.push(() => demo.close())

@@ -2,6 +2,7 @@
 // Method: the shipped sellers, which check real payments, and sellers that lie, on a dev chain.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DevRpc } from '#local/devchain/devRpc.ts'
+import { sellingOn } from '#local/devchain/selling.ts'
 import { type DemoSellers, startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
 import { address } from '#primitives.ts'
 import { readSpendsOf } from '#rows/jobs/spends.ts'
@@ -22,7 +23,7 @@ let wallet: TestWallet
 const { signal } = new AbortController()
 beforeAll(async () => {
   chain = await startMiningDevChain(1337)
-  demo = await startDemoSellers(chain)
+  demo = await startDemoSellers(sellingOn(chain))
   wallet = await openWallet({ app, chain, account: accountOf(1), origins: [demo.origin] })
 })
 afterAll(async () => {

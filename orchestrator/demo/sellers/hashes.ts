@@ -1,4 +1,4 @@
-/** Digests of texts. Paid by a session: many small calls over one channel. */
+/** Digests of texts. Paid by a session, many small calls over one channel, or a charge. */
 import { createHash } from 'node:crypto'
 import { ok, type Seller, text } from '../seller.ts'
 

@@ -3,7 +3,7 @@ import { isAddress } from 'viem'
 import { SettingError } from '#errors.ts'
 import { DEV_CHAIN_ID, devChainFiles, readRecord } from '#local/devchain/devChainRecord.ts'
 import { DevRpc } from '#local/devchain/devRpc.ts'
-import { fundAccount, genesisTokens } from '#local/devchain/fundAccount.ts'
+import { devTokens, fundAccount } from '#local/devchain/fundAccount.ts'
 import type { Config } from '../../config.ts'
 
 export interface RunningDevChain {
@@ -14,18 +14,18 @@ export interface RunningDevChain {
 /** @throws SettingError when none runs */
 export async function printDevChain(config: Config, json: boolean): Promise<void> {
   const chain = await findDevChain(config)
-  const told = { ...chain, tokens: genesisTokens }
+  const told = { ...chain, tokens: devTokens }
   const lines = [`rpcUrl   ${chain.rpcUrl}`, `chainId  ${chain.chainId}`]
-  const named = Object.entries(genesisTokens).map(([name, address]) => `${name.padEnd(8)} ${address}`)
+  const named = Object.entries(devTokens).map(([name, address]) => `${name.padEnd(8)} ${address}`)
   process.stdout.write(json ? `${JSON.stringify(told)}\n` : `${[...lines, ...named].join('\n')}\n`)
 }
 
-/** Gives an account a thousand of each token, which it may also pay into channels. @throws SettingError */
+/** Gives an account a thousand of each token. @throws SettingError */
 export async function fundDevAccount(config: Config, account: unknown): Promise<void> {
   const to = String(account)
   if (!isAddress(to, { strict: false })) throw new SettingError('account', 'is not 0x and 40 hex characters')
   await fundAccount(await findDevChain(config), to)
-  process.stdout.write(`${to} has 1000 more of ${Object.keys(genesisTokens).join(' and ')}\n`)
+  process.stdout.write(`${to} has 1000 more of ${Object.keys(devTokens).join(', ')}\n`)
 }
 
 /** @throws SettingError when none runs on this data directory */

@@ -138,5 +138,6 @@ async function startDemo(reachable: Program['reachable']): Promise<DemoSellers |
   if (!chain?.devChain) return null
   // The sellers' library is large, and programs on real chains have no use for it.
   const { startDemoSellers } = await import('#orchestrator/demo/DemoSellers.ts')
-  return startDemoSellers({ chainId: chain.chainId, rpcUrl: chain.devChain.rpcUrl })
+  const { sellingOn } = await import('#local/devchain/selling.ts')
+  return startDemoSellers(sellingOn(chain.devChain))
 }

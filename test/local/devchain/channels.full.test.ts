@@ -1,6 +1,6 @@
 // Goal: payment channels of the dev chain do what Tempo's do for the clients of the payment library.
 // Method: channels are opened by transactions as payers sign them, and settled and closed by the
-// library's own calls; channelEscrow.full.test.ts compiles the contract.
+// library's own calls; contracts.full.test.ts compiles the contract.
 import { randomBytes } from 'node:crypto'
 import { Session } from 'mppx/tempo'
 import { type Account, createClient, encodeFunctionData, toHex } from 'viem'

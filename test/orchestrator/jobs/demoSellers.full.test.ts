@@ -1,10 +1,14 @@
-// Goal: a plan of the shipped sellers is bought call by call, and refund and books are exact.
+// Goal: a plan of the shipped sellers is bought call by call, and refund and books are exact; each offer of
+// each seller is served to the client of its protocol, and the money arrives.
 // Method: the sellers check real payments on a dev chain; wallet, engine and rows are the program’s own.
 import { randomUUID } from 'node:crypto'
 import { http } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Egress } from '#egress/egress.ts'
+import { DEV_DOLLAR } from '#local/devchain/dollar/dollar.ts'
+import { sellingOn } from '#local/devchain/selling.ts'
 import { type DemoSellers, startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
+import { sellers } from '#orchestrator/demo/sellers/index.ts'
 import { Jobs } from '#orchestrator/job/Jobs.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { importShipped } from '#orchestrator/shipped.ts'
@@ -20,6 +24,7 @@ import { openAppStore } from '../../support/appStore.ts'
 import { startMiningDevChain } from '../../support/devchain.ts'
 import { openWallet } from '../../wallet/support/wallet.ts'
 import { endless } from '../support/demo.ts'
+import { offersIn, openAnyBuyer } from './support/anyBuyer.ts'
 import { demoPlan } from './support/demoPlan.ts'
 import { payer, place } from './support/jobOrder.ts'
 import { token } from './support/scriptedSellers.ts'
@@ -35,7 +40,7 @@ let budget: Budget
 let running: Promise<void>
 beforeAll(async () => {
   chain = await startMiningDevChain(1337)
-  demo = await startDemoSellers(chain)
+  demo = await startDemoSellers(sellingOn(chain))
   await importShipped(app, { api: 'http://127.0.0.1:8080', demo: demo.origin })
   const account = accountOf(1)
   const { spender, options } = await openWallet({ app, chain, account, origins: [demo.origin] })
@@ -46,11 +51,56 @@ beforeAll(async () => {
     end.signal,
   )
 })
+/** A call with that input, as the sellers take it. */
+const callOf = (url: string, method: string, input: unknown): [string, RequestInit] => {
+  if (method !== 'GET')
+    return [url, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(input) }]
+  const values = Object.entries(Object(input)).map(([name, value]) => [name, String(value)])
+  return [`${url}?${new URLSearchParams(values)}`, { method }]
+}
+
 afterAll(async () => {
   end.abort()
   await running
   await demo?.close()
   await chain?.remove()
+})
+
+test('every offer of every seller is bought, and the money arrives', async () => {
+  const buyer = await openAnyBuyer(chain, DEV_DOLLAR)
+  const bought: string[] = []
+  for (const { id, endpoints } of sellers)
+    for (const { method, path, price, listing } of endpoints) {
+      if (price === null) continue
+      // The client of MPP leaves its preferences in the request that it is given.
+      const call = () => callOf(`${demo.origin}/${id}${path}`, method, listing['inputExample'])
+      for (const { way, amount, token: currency, payee } of offersIn(await fetch(...call()))) {
+        const before = await balanceOf(chain.rpcUrl, currency, payee)
+        expect(await buyer.get(way)?.(...call()), `${id} ${way}`).toBeOneOf([200, 202])
+        expect((await balanceOf(chain.rpcUrl, currency, payee)) - before, `${id} ${way}`).toBe(amount)
+        bought.push(`${id} ${way}`)
+      }
+    }
+  expect(bought).toEqual([
+    ...['demo-places tempo/charge', 'demo-sun tempo/charge', 'demo-digest tempo/charge'],
+    ...['demo-reports tempo/charge'],
+    ...['demo-units evm/charge', 'demo-units tempo/charge', 'demo-units x402'],
+    ...['demo-hashes tempo/session', 'demo-hashes tempo/charge', 'demo-moody tempo/charge'],
+  ])
+})
+
+test('an authorization buys one call', async () => {
+  const kept: Request[] = []
+  const keeping: typeof fetch = (input, init) => {
+    const request = new Request(input, init)
+    kept.push(request.clone())
+    return fetch(request)
+  }
+  const buyer = await openAnyBuyer(chain, DEV_DOLLAR, keeping)
+  const url = `${demo.origin}/demo-units/convert?value=10&from=mi&to=km`
+  expect(await buyer.get('x402')?.(url, {})).toBe(200)
+  const paid = kept.find(({ headers }) => headers.has('payment-signature'))
+  expect((await fetch(paid ?? url)).status).toBe(402)
 })
 
 test('seven nodes in four stages', async () => {

@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest'
 import { Egress } from '#egress/egress.ts'
 import type { Allowance } from '#http/request/access.ts'
 import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
+import { sellingOn } from '#local/devchain/selling.ts'
 import { startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
 import type { OrchestratorServices } from '#orchestrator/operations.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
@@ -26,7 +27,7 @@ export async function openDemo(
 ): Promise<Demo> {
   const { clock } = systemRuntime()
   const catalog = await openCatalog(atEnd)
-  const demo = await startDemoSellers({ chainId: DEV_CHAIN_ID, rpcUrl: 'http://127.0.0.1:1' })
+  const demo = await startDemoSellers(sellingOn({ chainId: DEV_CHAIN_ID, rpcUrl: 'http://127.0.0.1:1' }))
   atEnd(() => demo.close())
   await importShipped(catalog.app, { api, demo: demo.origin })
   return {

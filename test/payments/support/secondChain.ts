@@ -1,8 +1,5 @@
 /** A second chain, 8453, with a dollar that knows EIP-3009, and payers that are the library's client. */
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
 import { ExactEvmScheme } from '@x402/evm'
 import { wrapFetchWithPayment, x402Client, x402HTTPClient } from '@x402/fetch'
 import { createWalletClient, http, parseAbi, parseSignature, publicActions, toHex } from 'viem'
@@ -10,6 +7,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { base } from 'viem/chains'
 import { vi } from 'vitest'
 import { DevRpc } from '#local/devchain/devRpc.ts'
+import dollarCode from '#local/devchain/dollar/dollar.json' with { type: 'json' }
 import { findAnvil } from '#local/devchain/findAnvil.ts'
 import { accountOf } from './shop.ts'
 
@@ -26,25 +24,6 @@ const abi = parseAbi([
   'function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
 ])
 
-/** Compiled anew by the compiler's package. */
-function compiled(file: string, name: string): `0x${string}` {
-  const solc: { compile: (input: string) => string } = createRequire(import.meta.url)('solc')
-  const content = readFileSync(join(import.meta.dirname, file), 'utf8')
-  const input = {
-    language: 'Solidity',
-    sources: { [file]: { content } },
-    settings: {
-      optimizer: { enabled: true, runs: 200 },
-      evmVersion: 'paris',
-      outputSelection: { '*': { '*': ['evm.deployedBytecode.object'] } },
-    },
-  }
-  const { contracts, errors = [] } = JSON.parse(solc.compile(JSON.stringify(input)))
-  const failures = errors.filter(({ severity }: { severity: string }) => severity === 'error')
-  if (failures.length > 0) throw new Error(failures[0].formattedMessage)
-  return `0x${contracts[file][name].evm.deployedBytecode.object}`
-}
-
 export async function startSecondChain() {
   const { rpcUrl, stop } = await startAnvil()
   // The node has its key, and numbers its transactions.
@@ -57,7 +36,7 @@ export async function startSecondChain() {
     vi.waitFor(() => client.getTransactionReceipt({ hash }), { timeout: 120_000 })
   const dollar = { address: DOLLAR, abi } as const
   const rpc = new DevRpc(rpcUrl)
-  await rpc.call('anvil_setCode', DOLLAR, compiled('Dollar.sol', 'Dollar'))
+  await rpc.call('anvil_setCode', DOLLAR, dollarCode.runtimeCode)
   const coins = (address: string) => rpc.call('anvil_setBalance', address, toHex(10n ** 18n))
   return {
     ...{ rpcUrl, rpc, client, mined, stop },

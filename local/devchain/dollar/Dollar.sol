@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.20;
 
-// A token with EIP-3009, as little of one as x402 needs: transfers that somebody else sends. It is called as the dollar
-// is at whose address it stands in tests, and has no state of a constructor.
+// A token with EIP-3009, as little of one as x402 needs: transfers that somebody else sends. Anybody may mint it. It is
+// called as the dollar of other chains, at whose address it stands in tests, and has no state of a constructor.
 contract Dollar {
     string public constant name = "USD Coin";
     string public constant version = "2";

@@ -1,0 +1,42 @@
+/** The account that has a dev chain's first money, as it sends. */
+import { createClient, type Hex, http } from 'viem'
+import { mnemonicToAccount } from 'viem/accounts'
+import { sendTransactionSync } from 'viem/actions'
+import { tempo } from 'viem/chains'
+
+/** Tokens that every dev chain begins with. */
+export const genesisTokens = {
+  pathUSD: '0x20c0000000000000000000000000000000000000',
+  AlphaUSD: '0x20c0000000000000000000000000000000000001',
+} as const
+/** Foundry's own, which is no secret. */
+const MNEMONIC = 'test test test test test test test test test test test junk'
+/** A balance that was never there before costs more than nodes estimate. */
+const GAS = 1_500_000n
+
+/** Where a dev chain answers. */
+export interface DevNode {
+  readonly rpcUrl: string
+  readonly chainId: number
+}
+
+export const genesisAccount = () => mnemonicToAccount(MNEMONIC)
+
+export interface Call {
+  readonly to: Hex
+  readonly data: Hex
+}
+
+/** Awaits the block. @returns the transaction's hash @throws where the chain refuses it */
+export async function sendFromGenesis({ rpcUrl, chainId }: DevNode, call: Call): Promise<Hex> {
+  const client = createClient({
+    account: genesisAccount(),
+    chain: { ...tempo, id: chainId },
+    transport: http(rpcUrl),
+  })
+  // The traffic of the chain sends from the same account: this nonce is apart from its own.
+  const apart = { nonceKey: 'expiring', gas: GAS, feeToken: genesisTokens.pathUSD } as const
+  const { status, transactionHash } = await sendTransactionSync(client, { calls: [call], ...apart })
+  if (status !== 'success') throw new Error(`the chain refused ${transactionHash}`)
+  return transactionHash
+}
