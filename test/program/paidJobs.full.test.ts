@@ -259,17 +259,6 @@ async function holdPaidCall() {
   return () => process.kill(chain, 'SIGCONT')
 }
 
-test('clients of docs/clients.md buy, each from a folder of its own', async () => {
-  const { key, chain } = await stranger()
-  const folder = openPayersFolder(key, program.origin, { RPC_URL: chain.rpcUrl })
-  onTestFinished(folder.remove)
-  for (const script of ['job.mjs', 'agent.mjs'])
-    expect(await folder.run(script), script).toMatch(/^{"day":{.*} {\n? *committed: '0\.\d+'/)
-  const { jobId } = JSON.parse(await folder.shell('The same by curl'))
-  await expect.poll(async () => (await read(`/v1/jobs/${jobId}`)).status).toBe(200)
-  expect((await read(`/v1/jobs/${jobId}`)).body.status).toBe('succeeded')
-})
-
 test('a stop waits for the calls that are paid for, and the next start goes on from their answers', async () => {
   const { pay } = await stranger()
   const nodes = Array.from({ length: 12 }, (_, at) => ({

@@ -1,9 +1,11 @@
-// Goal: a service that is set up for x402 sells reads to the protocol's own client, with a key of ours.
-// Method: the program on its dev chain, a second chain beside it, @x402/fetch as it is.
+// Goal: a service that is set up for x402 sells reads and jobs to the protocol's own client, with a
+// key of ours.
+// Method: the program on its dev chain, a second chain beside it, @x402/fetch as it is; the client of
+// the page is installed as the page says.
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import {
   DOLLAR,
@@ -14,8 +16,8 @@ import {
   x402Payer,
 } from '../payments/support/secondChain.ts'
 import { accountOf, keyOf, PATH_USD } from '../payments/support/shop.ts'
-import { blockIndexed, freshDataDir, type RunningMillrace, startMillrace } from './support/millrace.ts'
-import { openPayersFolder } from './support/recipes.ts'
+import { blockIndexed, freshDataDir, get, type RunningMillrace, startMillrace } from './support/millrace.ts'
+import { installPayersFolder } from './support/recipes.ts'
 
 const dataDir = freshDataDir()
 const payee = accountOf(90)
@@ -56,15 +58,20 @@ test('reads beyond the quota are paid for on the second chain', async () => {
   expect(await chain.balanceOf(recipient)).toBe(500n * BigInt(paid))
 })
 
-test('the client of docs/clients.md pays for a read', async () => {
-  const key = generatePrivateKey()
-  await chain.payer(1_000_000n, privateKeyToAccount(key))
-  const folder = openPayersFolder(key, program.origin)
+test('the client of docs/clients.md pays for a read and a job', async () => {
+  const folder = await installPayersFolder(program.origin)
   onTestFinished(folder.remove)
+  await folder.install('A read and a job, by x402')
+  await chain.payer(1_000_000n, privateKeyToAccount(folder.key))
   // The quota has one read of a minute.
   const told = [await folder.run('x402.mjs'), await folder.run('x402.mjs')]
-  expect(told.map((each) => each.split(' ')[0])).toEqual(['200', '200'])
+  const each = /^200 (?:null|ey[\w=-]+)\n200 ([0-9a-f-]{36})\n$/
+  expect(told).toEqual([expect.stringMatching(each), expect.stringMatching(each)])
   expect(told.join('')).toMatch(/200 ey\w+/)
+  for (const text of told)
+    await expect
+      .poll(async () => (await get(`${program.origin}/v1/jobs/${each.exec(text)?.[1]}`)).body)
+      .toMatchObject({ status: 'succeeded' })
 })
 
 test('documents and status tell of it', async () => {
