@@ -3,13 +3,14 @@
  * written twice.
  */
 import { STATUS_CODES } from 'node:http'
-import { isRecord } from '#primitives.ts'
+import { isRecord, itemsOf, membersOf } from '#primitives.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { type ErrorCode, errorCatalogue } from '../errors.ts'
 import { isBodyOptional } from '../request/json.ts'
 import type { Parameter } from '../request/parameter.ts'
 import * as s from '../schema.ts'
 import { type OffersOf, offersAt } from './offers.ts'
+import { schemesOf, security } from './security.ts'
 
 /** The published version of the contract. */
 const apiVersion = '1.0.0'
@@ -108,7 +109,12 @@ function operation(
     ...(body && {
       requestBody: {
         required: !isBodyOptional(endpoint),
-        content: { 'application/json': { schema: hoist(body.told ?? body.schema, schemas) } },
+        content: {
+          'application/json': {
+            ...bodyExampleOf(body.told ?? body.schema),
+            schema: hoist(body.told ?? body.schema, schemas),
+          },
+        },
       },
     }),
     responses: { ...success(endpoint, schemas), ...failures(endpoint) },
@@ -148,16 +154,37 @@ function operationId(method: string, path: string): string {
   return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }
 
-function parameter(place: 'path' | 'query', name: string, of: Parameter, example?: string): Json {
+function parameter(place: 'path' | 'query', name: string, of: Parameter, value?: string): Json {
+  const schema = value === undefined ? of.schema : { ...of.schema, examples: [value] }
+  const isRequired = place === 'path' || of.presence === 'required'
   return {
     name,
     in: place,
     description: of.description,
-    required: place === 'path' || of.presence === 'required',
+    required: isRequired,
     // Comma lists and repeats are both read; the document shows the shorter form.
     ...(of.valuesMax !== undefined && { style: 'form', explode: false }),
-    schema: plain(example === undefined ? of.schema : { ...of.schema, examples: [example] }),
+    ...(isRequired && exampleOf(schema)),
+    schema: plain(schema),
   }
+}
+
+/** The schema's first example where validators of payments look for one: they know no `examples`. */
+function exampleOf({ examples }: s.TSchema & { readonly examples?: unknown }): {
+  readonly example?: unknown
+} {
+  return Array.isArray(examples) && examples.length > 0 ? { example: examples[0] } : {}
+}
+
+/** What a body needs, where there is an example of all of it. */
+function bodyExampleOf(schema: s.TSchema): { readonly example?: Json } {
+  const { properties, required } = membersOf(schema)
+  const entries = itemsOf(required).map((name) => [
+    String(name),
+    itemsOf(membersOf(membersOf(properties)[String(name)])['examples'])[0],
+  ])
+  const isWhole = entries.length > 0 && entries.every(([, value]) => value !== undefined)
+  return isWhole ? { example: Object.fromEntries(entries) } : {}
 }
 
 function success({ produces, chain }: Endpoint<never>, schemas: Map<string, unknown>): Json {
@@ -333,33 +360,6 @@ const refs = (names: readonly string[]): Json =>
 
 const ownHeaders = refs(['svc-request-id'])
 const dataHeaders = refs(Object.keys(headerTexts).slice(1))
-
-const securitySchemes: Json = {
-  apiKey: { type: 'apiKey', in: 'header', name: 'svc-api-key', description: 'Recommended.' },
-  bearer: { type: 'http', scheme: 'bearer', description: 'An API key or a session token.' },
-  queryKey: { type: 'apiKey', in: 'query', name: 'key', description: 'Discouraged: URLs get logged.' },
-  session: { type: 'apiKey', in: 'cookie', name: 'accounts_auth', description: 'Set by signing in.' },
-}
-
-function schemesOf(endpoints: readonly Endpoint<never>[]): Json {
-  const used = new Set(endpoints.flatMap((endpoint) => security(endpoint).flatMap(Object.keys)))
-  return Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => used.has(name)))
-}
-
-function security({ access }: Endpoint<never>): readonly Json[] {
-  const keys = [{ apiKey: [] }, { bearer: [] }, { queryKey: [] }]
-  const session = { session: [] }
-  switch (access.who) {
-    case 'session':
-      return [session, { bearer: [] }]
-    case 'operator':
-      return keys
-    case 'key':
-      return [...keys, session]
-    case 'anyone':
-      return access.scope === null || access.ignoresCredentials ? [{}] : [{}, ...keys, session]
-  }
-}
 
 /** The schema with its named parts moved to the components. */
 function hoist(schema: s.TSchema, schemas: Map<string, unknown>): unknown {

@@ -19,6 +19,14 @@ test('a public validator finds nothing wrong', async () => {
   expect(valid).toBe(true)
 })
 
+test('an example of what a request needs stands by itself too, where validators of payments look', () => {
+  const [block] = document.paths['/v1/blocks/{block}'].get.parameters
+  expect(block.example).toBe(block.schema.examples[0])
+  const [sql] = document.paths['/v1/indexer/query'].get.parameters
+  const body = document.paths['/v1/indexer/query'].post.requestBody.content['application/json']
+  expect([body.example, sql.example]).toEqual([{ sql: sql.schema.examples[0] }, sql.schema.examples[0]])
+})
+
 test('what is posted to subscribers is there, each type with its envelope', () => {
   const posted = Object.keys(document.webhooks)
   expect(posted).toEqual(

@@ -28,7 +28,7 @@ export async function readDocumentExamples(
   if (!transfer) return {}
   const { tx_hash: hash, to: address, token } = transfer
   const traded = await readExchangeExamples(postgres, state.schema)
-  return { transactionHash: hash, transaction: hash, address, token, ...traded }
+  return { chainId: `${chainId}`, transactionHash: hash, transaction: hash, address, token, ...traded }
 }
 
 function defaultChain({ chains }: Pick<ReadServices, 'chains'>) {
