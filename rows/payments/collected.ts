@@ -12,8 +12,8 @@ import { type HeldPayout, payoutKindOf } from './payouts.ts'
 
 /** A refund waits so long for others. */
 const REFUND_HOURS = 24
-/** A reward is looked at again so often: prices fall. */
-const REWARD_HOURS = 1
+/** A reward is looked at again after as long as it has waited, within these: one dear block is soon past. */
+const REWARD_SECONDS = { least: 5, most: 3_600 } as const
 
 /** When a transfer goes at once, in the currency's smallest unit. */
 export interface Worth {
@@ -172,8 +172,9 @@ const COLLECTED_MAX = 500
 
 /** Looked at again at the end of its time; another debt to the same account takes it along before. */
 async function waitForOthers(transaction: AppDatabase, id: string): Promise<void> {
-  const until = sql<Date>`CASE kind WHEN 'refund' THEN ${refundUntil}
-    ELSE ${databaseNow} + ${REWARD_HOURS} * interval '1 hour' END`
+  const { least, most } = REWARD_SECONDS
+  const until = sql<Date>`CASE kind WHEN 'refund' THEN ${refundUntil} ELSE ${databaseNow}
+    + least(greatest(${databaseNow} - queued_at, ${least} * interval '1 second'), ${most} * interval '1 second') END`
   await transaction
     .updateTable('app.payouts')
     .set({ collect_until: until, held_until: until, problem: null, failures: 0 })

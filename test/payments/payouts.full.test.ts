@@ -227,6 +227,9 @@ describe('rewards that bring along less than their transfer costs', () => {
   /** A transfer costs 8,400, and 1,920 to an account that has some of the token. */
   const priced: Ask = async (method, params) =>
     method === 'eth_gasPrice' ? '0x4a817c800' : node()(method, params)
+  /** And twice that. */
+  const dear: Ask = async (method, params) =>
+    method === 'eth_gasPrice' ? '0x9502f9000' : node()(method, params)
   const stateOfReward = async (reference: string) => (await findPayout(app, 'reward', reference))?.state
   /** What its entries took from what is owed as rewards. */
   const tookOf = async (reference: string) => {
@@ -279,16 +282,28 @@ describe('rewards that bring along less than their transfer costs', () => {
     expect(Transaction.deserialize(sent.raw as `0x76${string}`).maxFeePerGas).toBe(24_000_000_000n)
   })
 
+  test('go soon after the price has fallen, without another debt', async () => {
+    await reward('held up', 500n, 8_400n)
+    await turn(open({ nodes: [dear] }))
+    expect(await stateOfReward('held up')).toBe('queued')
+    // It is due again by itself.
+    const payouts = open({ nodes: [priced] })
+    await expect
+      .poll(async () => {
+        await payouts.turn()
+        return stateOfReward('held up')
+      })
+      .toBe('paid')
+  })
+
   test('are not signed anew at a price that they do not pay for', async () => {
     const lost: Ask = (method, params) =>
       method === 'eth_sendRawTransaction' ? Promise.reject(new Error('cut')) : priced(method, params)
-    const dearer: Ask = async (method, params) =>
-      method === 'eth_gasPrice' ? '0x9502f9000' : node()(method, params)
     await reward('lost', 500n, 8_400n)
     await turn(open({ nodes: [lost] }))
     expect(await stateOfReward('lost')).toBe('sending')
     await passTime()
-    for (const nodes of [[lost], [dearer]]) {
+    for (const nodes of [[lost], [dear]]) {
       await turn(open({ nodes }))
       expect(await findPayout(app, 'reward', 'lost')).toMatchObject({ state: 'queued', attempt: 1 })
     }
