@@ -44,9 +44,9 @@ function methodsOf(account: Account, { rpcUrl, chainId }: PayingChain) {
 
 const identity = { name: 'test', version: '1' }
 
-async function connectNew(address: string): Promise<Agent> {
+async function connectNew(address: string, send: typeof fetch = fetch): Promise<Agent> {
   const client = new NewClient(identity, { versionNegotiation: { mode: { pin: '2026-07-28' } } })
-  await client.connect(new NewTransport(new URL('/mcp', address)))
+  await client.connect(new NewTransport(new URL('/mcp', address), { fetch: send }))
   return {
     call: (name, given, meta) => client.callTool({ name, arguments: given, ...(meta && { _meta: meta }) }),
     payAs: (account, chain) =>
@@ -59,9 +59,9 @@ async function connectNew(address: string): Promise<Agent> {
   }
 }
 
-async function connectOld(address: string): Promise<Agent> {
+async function connectOld(address: string, send: typeof fetch = fetch): Promise<Agent> {
   const client = new OldClient(identity)
-  const transport = new OldTransport(new URL('/mcp', address))
+  const transport = new OldTransport(new URL('/mcp', address), { fetch: send })
   await client.connect(transport)
   return {
     call: (name, given, meta) => client.callTool({ name, arguments: given, ...(meta && { _meta: meta }) }),

@@ -38,8 +38,11 @@ export async function startSecondChain() {
   const rpc = new DevRpc(rpcUrl)
   await rpc.call('anvil_setCode', DOLLAR, dollarCode.runtimeCode)
   const coins = (address: string) => rpc.call('anvil_setBalance', address, toHex(10n ** 18n))
+  /** New units of the dollar. */
+  const mint = async (to: `0x${string}`, units: bigint) =>
+    mined(await client.writeContract({ ...dollar, functionName: 'mint', args: [to, units] }))
   return {
-    ...{ rpcUrl, rpc, client, mined, stop },
+    ...{ rpcUrl, rpc, client, mined, mint, stop },
     balanceOf: (holder: `0x${string}`) =>
       client.readContract({ ...dollar, functionName: 'balanceOf', args: [holder] }),
     /** An account with so many of the dollar's units; a new one, unless it is given. */
@@ -47,9 +50,7 @@ export async function startSecondChain() {
       units = 1_000_000n,
       account = privateKeyToAccount(generatePrivateKey()),
     ): Promise<PrivateKeyAccount> => {
-      await mined(
-        await client.writeContract({ ...dollar, functionName: 'mint', args: [account.address, units] }),
-      )
+      await mint(account.address, units)
       return account
     },
     /** A new account with coins for fees. */

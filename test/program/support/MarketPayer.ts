@@ -52,7 +52,7 @@ export const jobIdsIn = ({ answers }: Signed): readonly string[] => {
 let answers = 0
 let addresses = 0
 /** Each has a quota of its own. */
-const newAddress = (): string => {
+export const newAddress = (): string => {
   addresses++
   return `10.${addresses >> 16}.${(addresses >> 8) & 255}.${addresses & 255}`
 }

@@ -13,6 +13,7 @@ import { DEV_CHAIN_ID, devChainFiles, readRecord } from '#local/devchain/devChai
 import { fundAccount } from '#local/devchain/fundAccount.ts'
 import { startClickHouse } from '#local/engines/clickhouse/clickhouse.ts'
 import { startPostgres } from '#local/engines/postgres/postgres.ts'
+import { lowercased } from '#primitives.ts'
 import { viewDatabaseOf } from '#store/clickhouse/template.ts'
 import { silentLogger } from '#telemetry.ts'
 import { PATH_USD } from '../../payments/support/shop.ts'
@@ -40,7 +41,8 @@ export const FUNDED = 1_000_000_000n
 /** A read within this is not paid for: one a minute and address. */
 const QUOTA = 1
 
-export async function openMarket(atEnd: (end: () => unknown) => void) {
+/** @param sold in the place of, and beside, one currency of the dev chain: as `payments` of ACCESS_FILE */
+export async function openMarket(atEnd: (end: () => unknown) => void, sold: object = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-market-'))
   atEnd(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }))
   const engines = join(folder, 'engines')
@@ -53,7 +55,7 @@ export async function openMarket(atEnd: (end: () => unknown) => void) {
   const client = new Client({ connectionString: postgres.url })
   await client.connect()
   atEnd(() => client.end())
-  const { accessFile, walletFile, accounts } = filesIn(folder)
+  const { accessFile, walletFile, accounts } = filesIn(folder, sold)
   const [payee, , wallet] = accounts
   const environment = (name: string): Environment => ({
     DATA_DIR: join(folder, name),
@@ -86,9 +88,9 @@ export async function openMarket(atEnd: (end: () => unknown) => void) {
   const fund = async (address: `0x${string}`) =>
     fundAccount({ rpcUrl: await rpcUrl(), chainId: DEV_CHAIN_ID }, address)
   return {
-    ...{ payee: payee.toLowerCase(), wallet: wallet.toLowerCase(), rpcUrl, fund },
+    ...{ payee: lowercased(payee), wallet: wallet.toLowerCase(), rpcUrl, fund },
     /** With the dev chain, the sellers that ship, and the wallet that buys from them. */
-    start: () => start(first),
+    start: (env: Environment = {}) => start({ ...first, ...env }),
     /** Reads alone, of the other's chain. */
     startSecond: async () => start({ ...environment('second'), RPC_URL: await rpcUrl() }),
     /** Before anything is sold: fees, refunds and calls can be paid. */
@@ -108,7 +110,7 @@ export async function openMarket(atEnd: (end: () => unknown) => void) {
 }
 
 /** The operator's files, and addresses of the accounts that they name. */
-function filesIn(folder: string) {
+function filesIn(folder: string, sold: object) {
   const written = (name: string) => {
     const [keyFile, key] = [join(folder, `${name}.key`), generatePrivateKey()]
     writeFileSync(keyFile, key, { mode: 0o600 })
@@ -120,6 +122,7 @@ function filesIn(folder: string) {
     payouts: { keyFile: payee.keyFile, dollarsPerDay: '500' },
     sponsor: { keyFile: sponsor.keyFile, dollarsPerDay: '500' },
     rewards: { share: '0.5', dollarsPerDay: '500', dollarsPerPayer: '500' },
+    ...sold,
   }
   const [accessFile, walletFile] = [join(folder, 'access.json'), join(folder, 'wallet.json')]
   writeFileSync(accessFile, JSON.stringify({ quotas: { address: QUOTA }, payments }))
