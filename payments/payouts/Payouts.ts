@@ -13,6 +13,7 @@ import { type Forgotten, findPaidBefore } from '#rows/payments/forgotten.ts'
 import { isOfKnownHistory, pauseAfterRestore, pauseOf } from '#rows/payments/pauses.ts'
 import { readSentWithinDay } from '#rows/payments/payoutBudget.ts'
 import {
+  deferPayout,
   type HeldPayout,
   keepSigned,
   letPayoutGo,
@@ -107,7 +108,7 @@ export class Payouts {
     try {
       if (payout.state === 'sending') await this.#follow(payout, pause)
       else if (pause === null) await this.#begin(payout)
-      else await letPayoutGo(app, payout, POLL_MS, pause)
+      else await deferPayout(app, payout, POLL_MS, pause)
     } catch (error) {
       const problem = messageOf(error)
       if (!(error instanceof PayoutRefusedError)) log.warn({ payout: payout.id, problem }, 'a payout waits')

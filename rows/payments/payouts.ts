@@ -146,6 +146,21 @@ export async function letPayoutGo(
     .execute()
 }
 
+/** Looked at again after a while, for a cause that is not its own, such as a pause: it has not failed. */
+export async function deferPayout(
+  app: AppDatabase,
+  { id, hold }: HeldPayout,
+  afterMs: number,
+  problem: string,
+): Promise<void> {
+  await app
+    .updateTable('app.payouts')
+    .set({ held_until: fromNow(afterMs), problem })
+    .where('id', '=', id)
+    .where('hold', '=', hold)
+    .execute()
+}
+
 /**
  * Its transaction can be mined no more, and has not paid it: another one may be signed.
  * @param fee what the chain took for it, if a final block has it; booked with that
