@@ -2,16 +2,17 @@
 import { timingSafeEqual } from 'node:crypto'
 import { ApiError } from '#http/errors.ts'
 import type { AppDatabase } from '#rows/database.ts'
+import { isSingle, takePayment } from '#rows/payments/holds.ts'
 import { findNamedPayment, forgetName } from '#rows/payments/namedPayments.ts'
 import {
   type Alongside,
+  CHANNEL_METHOD,
   type CheckedPayment,
   claimPayment,
   findPayment,
   type Payment,
   type PaymentTerms,
   releaseClaim,
-  takePayment,
 } from '#rows/payments/payments.ts'
 import type { HeldPayments } from './HeldPayments.ts'
 import { HOLD_MS } from './Holds.ts'
@@ -36,27 +37,33 @@ export class Claims {
   }
 
   /**
-   * The payment that has begun with the same credential; null where there is none.
+   * The payment that has begun with the same credential; null where there is none, `spent` for a voucher
+   * whose answer is given no more.
    * @throws ApiError payment_used, settlement_pending
    */
   async reopen(
     { identity, digest }: Identity,
     txHash: string | null = null,
-  ): Promise<Payment | 'failed' | null> {
+  ): Promise<Payment | 'failed' | 'spent' | null> {
     const found = await this.#taken(
       () => findPayment(this.#options.app, { identity, txHash }),
       (found) => {
         const isSame = this.#isForRequest(found) && timingSafeEqual(found.credentialDigest, digest)
         if (!isSame) throw spentElsewhere()
-        // What has a name may be asked for again.
-        if (found.isAnswered && found.reference === null) throw new ApiError('payment_used')
+        if (found.isAnswered && isSingle(found)) throw new ApiError('payment_used')
       },
     )
-    return found?.state === 'failed' ? 'failed' : found
+    if (found !== 'spent') return found?.state === 'failed' ? 'failed' : found
+    if (this.#options.terms.method !== CHANNEL_METHOD) throw new ApiError('payment_used')
+    return 'spent'
   }
 
   /** @throws ApiError payment_used, settlement_pending */
-  async claim(checked: CheckedPayment, nowMs: number, alongside?: Alongside): Promise<Payment | 'failed'> {
+  async claim(
+    checked: CheckedPayment,
+    nowMs: number,
+    alongside?: Alongside,
+  ): Promise<Payment | 'failed' | 'spent'> {
     const { app, terms } = this.#options
     const { identity, credentialDigest: digest, txHash } = checked
     for (;;) {
@@ -81,6 +88,7 @@ export class Claims {
         if (!this.#isForRequest(found)) throw namedOtherwise()
       },
     )
+    if (found === 'spent') throw new ApiError('payment_used')
     if (found?.state === 'failed') await forgetName(app, found.id)
     // Nothing was sent, and the credential that it was claimed for is not here.
     if (found?.state === 'claimed') await releaseClaim(app, found)
@@ -88,13 +96,14 @@ export class Claims {
   }
 
   /**
-   * A payment that nobody else works on, taken unless it has failed. Null where there is none.
-   * @throws ApiError payment_used, settlement_pending, and what `allowed` throws
+   * A payment that nobody else works on, taken unless it has failed. Null where there is none, `spent`
+   * where it has no answer left.
+   * @throws ApiError settlement_pending, and what `allowed` throws
    */
   async #taken(
     find: () => Promise<Payment | null>,
     allowed: (found: Payment) => void,
-  ): Promise<Payment | null> {
+  ): Promise<Payment | 'spent' | null> {
     const { app, held } = this.#options
     for (let waits = 0; waits < WAITS_MAX; waits++) {
       const found = await find()
@@ -106,7 +115,7 @@ export class Claims {
       // Nothing is left to take, unless another has it or had it in between.
       const now = await find()
       const isUntouched = !found.isHeld && !now?.isHeld && now?.attempt === found.attempt
-      if (found.state === 'settled' && isUntouched) throw new ApiError('payment_used')
+      if (found.state === 'settled' && isUntouched) return 'spent'
       if (!(await held.released(found.identity))) break
     }
     throw settlementPending()

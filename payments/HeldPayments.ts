@@ -1,5 +1,6 @@
 /** Requests that wait for a payment which another request works on: its row is looked at once for all. */
 import type { AppDatabase } from '#rows/database.ts'
+import { isSingle } from '#rows/payments/holds.ts'
 import { findPayment } from '#rows/payments/payments.ts'
 import type { Clock } from '#runtime/runtime.ts'
 
@@ -36,7 +37,7 @@ export class HeldPayments {
     ) {
       await this.#clock.sleep(stepMs)
       const payment = await findPayment(this.#app, { identity })
-      const isOver = payment?.isAnswered && payment.reference === null
+      const isOver = payment?.isAnswered && isSingle(payment)
       if (!payment?.isHeld || isOver) return true
     }
     return false

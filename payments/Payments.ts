@@ -8,9 +8,9 @@ import { ApiError } from '#http/errors.ts'
 import type { Admission, Challenged, Managed, RequestPayment } from '#http/request/access.ts'
 import { amountOf } from '#money/amounts.ts'
 import type { AppDatabase } from '#rows/database.ts'
+import { answerPayment, endPayment, takePayment } from '#rows/payments/holds.ts'
 import {
   type Alongside,
-  answerPayment,
   beginSending,
   type CheckedPayment,
   failPayment,
@@ -20,7 +20,6 @@ import {
   type Payment,
   releaseClaim,
   settlePayment,
-  takePayment,
 } from '#rows/payments/payments.ts'
 import { repeat, warning } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
@@ -282,10 +281,12 @@ export class Payments {
     const identity = method.identityOf(credential)
     const known = identity && (await claims.reopen(identity))
     if (known === 'failed') return this.challenge(wanted)
-    if (known) return paying(known)
+    if (known && known !== 'spent') return paying(known)
     try {
+      // What is spent is refused for what its method finds.
       const checked = await method.check(credential, price)
-      const claimed = await claims.claim(checked, clock.now(), wanted.claimed)
+      const claimed = known ?? (await claims.claim(checked, clock.now(), wanted.claimed))
+      if (claimed === 'spent') return await this.challenge(wanted, null, presented)
       return claimed === 'failed' ? await this.challenge(wanted) : paying(claimed, checked)
     } catch (error) {
       if (!(error instanceof PaymentRefusedError)) throw error
@@ -325,6 +326,7 @@ export class Payments {
       settle: () => this.#settled(paying),
       release: ending(() => releaseClaim(app, payment)),
       answered: ending(() => answerPayment(app, payment.id)),
+      over: ending(() => endPayment(app, payment.id)),
     }
     return { kind: 'paid', payment: ofRequest }
   }

@@ -18,6 +18,7 @@ import type {
 } from '#http/request/access.ts'
 import type { PayerProofs } from '#payments/PayerProofs.ts'
 import type { ApiKey } from '#rows/access/keys.ts'
+import { isSingle } from '#rows/payments/holds.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { type CountedCaller, KeyCaller, operator, person, stranger } from './callers.ts'
 import { addressGroup, isLoopback } from './clientAddress.ts'
@@ -203,7 +204,7 @@ export class ServiceAccess implements Access {
         // What is over is told so, whatever its answer would come to now.
         const unpriced = async (error: unknown) => {
           const begun = await payments.find(presented, wanted)
-          throw begun?.isAnswered && begun.reference === null ? new ApiError('payment_used') : error
+          throw begun?.isAnswered && isSingle(begun) ? new ApiError('payment_used') : error
         }
         return async () => payments.begin(presented, await priced().catch(unpriced))
       },

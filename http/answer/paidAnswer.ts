@@ -37,7 +37,7 @@ export async function paidAnswer<Answer>(
     ended(payment.release)
     signal.throwIfAborted()
   }
-  reply.raw.once('close', () => ended(hasLeft(request, reply) ? payment.answered : payment.release))
+  reply.raw.once('close', () => ended(endOf(payment, request, reply)))
   request.isPaid = true
   const early = settlesFirst ? await payment.settle() : null
   if (early?.kind === 'challenged') return sendChallenge(early, reply)
@@ -69,5 +69,7 @@ async function madeOr(reading: Promise<unknown>, atMs: number, clock: Clock): Pr
 }
 
 /** A stream that its client leaves is not opened again: it would be paid for once and last for a day. */
-const hasLeft = ({ stream }: FastifyRequest, { raw }: FastifyReply): boolean =>
-  stream ? stream.isWhole : raw.writableFinished && raw.statusCode < 300
+function endOf(payment: RequestPayment, { stream }: FastifyRequest, { raw }: FastifyReply) {
+  if (stream) return stream.isWhole ? payment.over : payment.release
+  return raw.writableFinished && raw.statusCode < 300 ? payment.answered : payment.release
+}

@@ -205,6 +205,8 @@ export interface RequestPayment {
   release(): Promise<void>
   /** It has left in full. */
   answered(): Promise<void>
+  /** So it has, and no payment opens it again. */
+  over(): Promise<void>
 }
 
 /** What became of an admitted request, for accounts of usage. */

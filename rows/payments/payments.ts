@@ -135,37 +135,6 @@ export async function findPayment(
   return row ? paymentOf(row) : null
 }
 
-/** An answer that was paid for and lost is given again for so long. */
-const ANSWERED_WITHIN_MS = 24 * 3_600_000
-/** One that was named is, so often. */
-const NAMED_ATTEMPTS_MAX = 6
-
-/** Takes a row that nobody works on; null where somebody does, or nothing is left to do. */
-export async function takePayment(app: AppDatabase, id: string, holdMs: number): Promise<Payment | null> {
-  const row = await app
-    .updateTable('app.payments')
-    .set((row) => ({ attempt: sql<number>`${row.ref('attempt')} + 1`, held_until: fromNow(holdMs) }))
-    .where('id', '=', id)
-    .where('held_until', '<', databaseNow)
-    .where((is) =>
-      is.or([
-        is('state', 'in', ['claimed', 'sending']),
-        is.and([
-          is('state', '=', 'settled'),
-          is.or([
-            is('answered_at', 'is', null),
-            is.and([is('reference', 'is not', null), is('attempt', '<', NAMED_ATTEMPTS_MAX)]),
-          ]),
-          is('owed_at', 'is', null),
-          is('settled_at', '>', fromNow(-ANSWERED_WITHIN_MS)),
-        ]),
-      ]),
-    )
-    .returning(columns)
-    .executeTakeFirst()
-  return row ? paymentOf(row) : null
-}
-
 /** From now on it may settle. False where another process has taken it. */
 export async function beginSending(app: AppDatabase, held: HeldPayment, holdMs: number): Promise<boolean> {
   const { numUpdatedRows } = await ofHolder(app, held)
@@ -252,13 +221,6 @@ const channelIn = (identity: string): string => identity.split(':')[0] ?? ''
 /** It surely did not settle. */
 export async function failPayment(app: AppDatabase, held: HeldPayment): Promise<void> {
   await ofHolder(app, held).set({ state: 'failed' }).where('state', '<>', 'settled').execute()
-}
-
-/** The answer that it paid for has left in full, or is kept. False where it had before. */
-export async function answerPayment(app: AppDatabase, id: string): Promise<boolean> {
-  const unanswered = app.updateTable('app.payments').where('id', '=', id).where('answered_at', 'is', null)
-  const { numUpdatedRows } = await unanswered.set({ answered_at: databaseNow }).executeTakeFirst()
-  return numUpdatedRows > 0n
 }
 
 /** Payments by the methods whose outcome nobody looks for, the longest first. */

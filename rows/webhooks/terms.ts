@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { failure } from '#errors.ts'
 import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
-import { answerPayment } from '../payments/payments.ts'
+import { answerPayment } from '../payments/holds.ts'
 import { changeSubscription, type Subscription } from './subscriptions.ts'
 
 const DAY_MS = 86_400_000
