@@ -4,6 +4,7 @@
  * there another genesis is an error.
  */
 import type { Hash } from '#primitives.ts'
+import { voidMoneyOn } from '#rows/books/lostChain.ts'
 import { appDatabase } from '#rows/database.ts'
 import { postgresLeases } from '#rows/leases.ts'
 import { closeChannels } from '#rows/payments/channels.ts'
@@ -37,13 +38,13 @@ export async function dropLostGeneration(
     { chainId, held: known.genesisHash, now: genesisHash },
     'the dev chain began anew: dropping the old one’s data, and what hung on it',
   )
-  await appDatabase(postgres)
-    .transaction()
-    .execute(async (transaction) => {
-      await beginAgain(transaction, chainId, config.startBlock ?? 0)
-      await deleteFilters(transaction, chainId)
-      await closeChannels(transaction, chainId)
-    })
+  const app = appDatabase(postgres)
+  await app.transaction().execute(async (transaction) => {
+    await beginAgain(transaction, chainId, config.startBlock ?? 0)
+    await deleteFilters(transaction, chainId)
+    await closeChannels(transaction, chainId)
+  })
+  await voidMoneyOn(app, chainId)
   await dropChain(postgres, clickhouse, chainId)
   await migrateChain(postgres, chainId, { leases: postgresLeases(postgres) })
 }

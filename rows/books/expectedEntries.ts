@@ -7,9 +7,11 @@ import { refundsOfJob } from '../jobs/refunds.ts'
 
 const accountOf = (column: string) => sql`'payer:0x' || encode(${sql.ref(column)}, 'hex')`
 
+/** A channel pays for its payer. */
+const paying = sql`CASE method WHEN 'tempo/session' THEN 'channel:' || split_part(identity, ':', 1) ELSE ${accountOf('payer')} END`
+
 const ofPayments = sql`
-  SELECT id AS transaction_id,
-    CASE method WHEN 'tempo/session' THEN 'channel:' || split_part(identity, ':', 1) ELSE ${accountOf('payer')} END AS source,
+  SELECT id AS transaction_id, ${paying} AS source,
     'revenue:' || scope AS target, chain_id, currency, amount
   FROM app.payments WHERE state = 'settled'
   UNION ALL
@@ -18,7 +20,7 @@ const ofPayments = sql`
   UNION ALL
   SELECT p.id || '/reversed',
     CASE WHEN p.owed_at IS NULL THEN 'revenue:' || p.scope WHEN ${isSent('refund', sql`p.id`)} THEN 'costs:reversed' ELSE 'refunds' END,
-    ${accountOf('p.payer')}, p.chain_id, p.currency, p.amount
+    ${paying}, p.chain_id, p.currency, p.amount
   FROM app.payments p WHERE p.proof = 'reversed'`
 
 /** Whether a debt left, or may have, before what it was owed for was taken back. */

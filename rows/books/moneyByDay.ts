@@ -103,7 +103,7 @@ function movedFrom(first: string, last: string) {
       UNION ALL
       SELECT 'reversed', l.recorded_at, p.scope, p.payer, p.chain_id, p.currency, -p.amount
       FROM app.payments p JOIN app.ledger_entries l
-        ON l.transaction_id = p.id || '/reversed' AND l.account LIKE 'payer:%' AND ${within('l.recorded_at')}
+        ON l.transaction_id = p.id || '/reversed' AND l.amount > 0 AND ${within('l.recorded_at')}
       WHERE p.proof = 'reversed'
       UNION ALL
       SELECT o.kind, o.paid_at, coalesce(p.scope, 'jobs'), o.recipient, o.chain_id, o.currency, -o.amount

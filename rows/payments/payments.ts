@@ -206,13 +206,17 @@ const entriesOf = ({
   currency,
   amount,
 }: Payment): readonly Entry[] => [
-  {
-    // A channel pays out later: until then the payer has paid nothing.
-    account: method === CHANNEL_METHOD ? channelAccount(channelIn(identity)) : payerAccount(payer),
-    ...{ chainId, currency, amount: -amount },
-  },
+  { account: payingAccount({ method, identity, payer }), chainId, currency, amount: -amount },
   { account: revenueAccount(scope), chainId, currency, amount },
 ]
+
+/** The payer of what was paid. A channel pays out later: until then its payer has paid nothing. */
+export const payingAccount = ({
+  method,
+  identity,
+  payer,
+}: Pick<Payment, 'method' | 'identity' | 'payer'>): string =>
+  method === CHANNEL_METHOD ? channelAccount(channelIn(identity)) : payerAccount(payer)
 
 /** The method whose payments are taken from a channel: its id begins the identity. */
 export const CHANNEL_METHOD = 'tempo/session'

@@ -1,11 +1,11 @@
 /** What our own index says of settlements. */
 import { sql } from 'kysely'
-import { COSTS_OF_REVERSED, payerAccount, REFUNDS, revenueAccount } from '#money/accounts.ts'
+import { COSTS_OF_REVERSED, REFUNDS, revenueAccount } from '#money/accounts.ts'
 import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, fromNow } from '../database.ts'
 import { withdrawPayout } from './debts.ts'
 import { addEntries } from './ledger.ts'
-import { columns, type Payment, paymentOf } from './payments.ts'
+import { columns, type Payment, payingAccount, paymentOf } from './payments.ts'
 
 /** A payment whose transaction is known. */
 export type Settled = Payment & { readonly txHash: string }
@@ -119,10 +119,8 @@ export async function renameTransaction(app: AppDatabase, id: string, txHash: st
  * Takes the entries of a payment back within the caller's transaction; a refund that was not signed is
  * not sent. False where that was done before, or where it did not settle.
  */
-export async function takeBack(
-  transaction: AppDatabase,
-  { id, scope, payer, chainId, currency, amount }: Payment,
-): Promise<boolean> {
+export async function takeBack(transaction: AppDatabase, payment: Payment): Promise<boolean> {
+  const { id, scope, chainId, currency, amount } = payment
   const row = await transaction
     .updateTable('app.payments')
     .set({ proof: 'reversed' })
@@ -136,7 +134,7 @@ export async function takeBack(
   const owed = isRefunded ? COSTS_OF_REVERSED : REFUNDS
   await addEntries(transaction, `${id}/reversed`, [
     { account: row.owed_at ? owed : revenueAccount(scope), chainId, currency, amount: -amount },
-    { account: payerAccount(payer), chainId, currency, amount },
+    { account: payingAccount(payment), chainId, currency, amount },
   ])
   return true
 }
