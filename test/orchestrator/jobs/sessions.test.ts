@@ -115,12 +115,15 @@ test('a voucher that two processes get at once buys one job', async () => {
 
 const toolPlan = { nodes: hashing('tool').nodes.map((node) => ({ ...node, dependsOn: [] })) }
 /** What create_job answers to a credential. */
-const create = async (authorization: string, idempotency_key: string = randomUUID()) => {
+const create = async (authorization: string, key?: string) =>
+  membersOf((await askToCreate(authorization, key))['result'])
+
+async function askToCreate(authorization: string, idempotency_key: string = randomUUID()) {
   const params = { name: 'create_job', arguments: { idempotency_key, plan: toolPlan } }
   const headers = { authorization, 'content-type': 'application/json', accept: 'application/json' }
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
   const answer = await fetch(`${shop.origin}/mcp`, { method: 'POST', headers, body })
-  return membersOf(JSON.parse(await answer.text()).result)
+  return membersOf(await answer.json())
 }
 
 test('a tool takes a voucher for a job, and closes a channel without buying one', async () => {
@@ -173,4 +176,21 @@ test('a client that has lost its record goes on with its channel, by HEAD /v1/jo
   const proof = cold.sent.find(({ method, headers }) => method === 'HEAD' && headers.has('authorization'))
   expect(new URL(proof?.url ?? '').pathname).toBe('/v1/jobs')
   expect(await jobsOf(6)).toHaveLength(2)
+})
+
+test('a channel that is over buys no job: 410, and a tool is told so', async () => {
+  const url = `${shop.origin}/v1/jobs`
+  const payer = openPayer(8)
+  await payer.manager.fetch(url, orderOf(hashing('the last one')))
+  const key = randomUUID()
+  const voucher = await payer.nextVoucher(url, orderOf(toolPlan, key))
+  const authorization = payer.sent.at(-1)?.headers.get('authorization') ?? ''
+  await payer.manager.close()
+  const gone = { type: 'https://paymentauth.org/problems/session/channel-finalized' }
+  for (const { origin } of [shop, other]) {
+    const answer = await voucher(`${origin}/v1/jobs`)
+    expect([answer.status, await answer.json()]).toMatchObject([410, gone])
+  }
+  expect(JSON.stringify(await askToCreate(authorization, key))).toContain(gone.type)
+  expect(await jobsOf(8)).toHaveLength(1)
 })
