@@ -20,7 +20,9 @@ export function saleOf<Services>(
 ): Sale {
   const { services } = context
   const { price } = endpoint
+  const { chainId } = asked
   return {
+    ...(chainId !== undefined && { chainId }),
     assertAnswerable: async () => {
       context.turns.assertRoom(endpoint.access, partyOf(asked.caller))
       await assertChainReadable(asked, context)

@@ -59,6 +59,8 @@ export interface Wanted extends PaidRequest {
   readonly scope: string
   /** What it counts as. */
   readonly units: number
+  /** The chain that is asked about; none for what is about no chain. */
+  readonly chainId?: number
   /** Price of a unit, where the request has one of its own. Default: that of the scope. */
   readonly dollars?: string
   /** Dollars that all of it costs at least. */
@@ -182,7 +184,7 @@ export class Payments {
     problem?: Readonly<Record<string, unknown>> | null,
     refused?: PresentedPayment,
   ): Promise<Challenged> {
-    const methods = this.#prices.methodsFor(wanted.scope)
+    const methods = this.#prices.methodsFor(wanted.scope, wanted.chainId)
     if (wanted.method === 'HEAD') {
       const proof = await methods.find(({ identify }) => identify)?.identify?.(wanted.url)
       return challengeOf(proof ? [proof] : []) ?? nothingOffered()
@@ -268,7 +270,7 @@ export class Payments {
   async #begin(presented: PresentedPayment, wanted: Wanted): Promise<Admission> {
     const { app, clock } = this.#options
     const { method, credential } = presented
-    if (!this.#prices.methodsFor(wanted.scope).includes(method)) throw notTaken()
+    if (!this.#prices.methodsFor(wanted.scope, wanted.chainId).includes(method)) throw notTaken()
     if (wanted.method === 'HEAD') throw new ApiError('request_invalid', 'HEAD has no answer to pay for.')
     const price = this.#askedFor(wanted, method)
     const terms = { requestDigest: price.digest, scope: wanted.scope, method: method.name }
@@ -300,7 +302,8 @@ export class Payments {
       units,
       atLeast = '0',
       meta = {},
-      dollars = this.#prices.of(scope, method),
+      chainId,
+      dollars = this.#prices.of(scope, method, chainId),
       ...request
     } = wanted
     const digest = requestDigest(this.#options.realm, request)

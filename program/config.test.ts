@@ -108,6 +108,9 @@ test('the file of access holds quotas, sign-up and scopes, and nothing else', ()
     signUp: 'open',
     issuableScopes: ['data:read', 'indexer:query', 'rpc-relay:read', 'webhooks:read'],
   })
+  expect(read({ chainPrices: { '42431': { 'data:read': '0.0001' } } }).chainPrices).toEqual(
+    new Map([[42431, { 'data:read': { charge: '0.0001', session: '0.0001' } }]]),
+  )
   expect(read({ issuableScopes: [] }).issuableScopes).not.toContain('webhooks:write')
   for (const wrong of [
     [],
@@ -115,6 +118,8 @@ test('the file of access holds quotas, sign-up and scopes, and nothing else', ()
     { quotas: { adress: 5 } },
     { quotas: { key: 0 } },
     { issuableScopes: ['*'] },
+    { chainPrices: { testnet: { 'data:read': '1' } } },
+    { chainPrices: { '42431': { 'webhooks:write': '1' } } },
   ])
     expect(() => read(wrong), JSON.stringify(wrong)).toThrow(/ACCESS_FILE/)
 })

@@ -187,7 +187,10 @@ export class ServiceAccess implements Access {
     const payments = this.#sellerOf({ payable, scope })
     if (!payments || scope === null) return null
     const accept = headers['accept-payment']
-    const wanted = { method, url, body, scope, units, accept: Array.isArray(accept) ? accept[0] : accept }
+    const wanted = {
+      ...{ method, url, body, scope, units, accept: Array.isArray(accept) ? accept[0] : accept },
+      ...(sale?.chainId !== undefined && { chainId: sale.chainId }),
+    }
     const priced = async () => {
       await sale?.assertAnswerable()
       return sale?.price

@@ -1,7 +1,8 @@
 /** What an operator decides about access, and the file that holds the finer parts of it. */
+import { SettingError } from '#errors.ts'
 import * as s from '#http/schema.ts'
 import { settingFile } from '#http/settingCheck.ts'
-import type { UnitPrices } from '#payments/Prices.ts'
+import type { ChainPrices, UnitPrices } from '#payments/Prices.ts'
 import { dollars, type PaymentSettings, paymentSettings, paymentsFile } from './paymentSettings.ts'
 import { selfServeScopes } from './scopes.ts'
 
@@ -36,6 +37,7 @@ export interface AccessSettings {
   /** Scopes that keys made over the API may have. */
   readonly issuableScopes: readonly string[]
   readonly prices: UnitPrices
+  readonly chainPrices: ChainPrices
   /** Where payments go; null where nobody said. */
   readonly payments: PaymentSettings | null
 }
@@ -48,8 +50,11 @@ const decidedScopes = ['webhooks:read', 'webhooks:write'] as const
 /** One for every way to pay, or one for sessions beside that of charges. */
 const price = s.optional(s.union([dollars, s.object({ charge: dollars, session: dollars })]))
 
+const reads = { 'data:read': price, 'indexer:query': price }
+
 const fileSchema = s.object({
-  prices: s.optional(s.object({ 'data:read': price, 'indexer:query': price, 'webhooks:write': price })),
+  prices: s.optional(s.object({ ...reads, 'webhooks:write': price })),
+  chainPrices: s.optional(s.record(s.object(reads))),
   payments: s.optional(paymentsFile),
   quotas: s.optional(s.object({ key: quota, organization: quota, address: quota, person: quota })),
   signUp: s.optional(s.oneOf(['invited', 'open'])),
@@ -70,22 +75,36 @@ const pricesDefault: UnitPrices = {
   'webhooks:write': { charge: '0.1', session: '0.1' },
 }
 
-type FileSettings = Pick<AccessSettings, 'quotas' | 'signUp' | 'issuableScopes' | 'prices' | 'payments'>
+type FileSettings = Pick<
+  AccessSettings,
+  'quotas' | 'signUp' | 'issuableScopes' | 'prices' | 'chainPrices' | 'payments'
+>
 
 export const fileDefaults: FileSettings = {
   quotas: quotaDefaults,
   signUp: 'invited',
   issuableScopes: selfServeScopes,
   prices: pricesDefault,
+  chainPrices: new Map(),
   payments: null,
 }
 
 /** @throws SettingError naming `setting` and the field */
 export function readAccessFile(setting: string, path: string): FileSettings {
   const file = readFile(setting, path)
-  const { quotas, signUp = 'invited', issuableScopes = decidedScopes, prices, payments } = file
+  const {
+    quotas,
+    signUp = 'invited',
+    issuableScopes = decidedScopes,
+    prices,
+    chainPrices = {},
+    payments,
+  } = file
   return {
     prices: { ...pricesDefault, ...unitPrices(prices) },
+    chainPrices: new Map(
+      Object.entries(chainPrices).map(([id, own]) => [chainIdIn(setting, id), unitPrices(own)]),
+    ),
     payments: payments ? paymentSettings(setting, payments) : null,
     quotas: { ...quotaDefaults, ...quotas },
     signUp,
@@ -94,6 +113,12 @@ export function readAccessFile(setting: string, path: string): FileSettings {
       ...issuableScopes,
     ],
   }
+}
+
+/** @throws SettingError */
+function chainIdIn(setting: string, id: string): number {
+  if (/^[1-9]\d{0,14}$/.test(id)) return Number(id)
+  throw new SettingError(setting, `chainPrices: expected ids of chains, and not ${JSON.stringify(id)}`)
 }
 
 /** What stands alone is for every way to pay. */

@@ -257,6 +257,8 @@ export interface Access {
 
 /** What a request is asked before money is: none is taken, or asked for, where it could not be answered. */
 export interface Sale {
+  /** The chain that is asked about; none for what is about no chain. */
+  readonly chainId?: number
   /** @throws what the request would fail with, as far as that is known before it is read */
   readonly assertAnswerable: () => Promise<void>
   /** What it costs at least. Default: what its units do. */

@@ -9,6 +9,7 @@ import { ServiceAccess } from '#api/access/ServiceAccess.ts'
 import { type AccessSettings, fileDefaults } from '#api/access/settings.ts'
 import { amountOf } from '#money/amounts.ts'
 import { Payments } from '#payments/Payments.ts'
+import type { UnitPrices } from '#payments/Prices.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
 import { quotaRows } from '#rows/access/quotas.ts'
 import { StoreUnreachableError } from '#store/postgres.ts'
@@ -20,6 +21,7 @@ import { app, clock, credentials, defaults, makeKey } from './support/accessServ
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 
 const scopePrice = '0.001'
+const chainPrices = new Map<number, UnitPrices>()
 let api: ChainApi
 let token: string
 /** Estimates of the engine that were asked for. */
@@ -31,7 +33,7 @@ beforeAll(async () => {
   const payments = new Payments({
     ...{ app, realm: 'shop.example', clock, refused: refusedPayments(app), log: silentLogger },
     methods: [chargesOf(options, randomBytes(32))],
-    prices: { 'indexer:query': { charge: scopePrice, session: scopePrice } },
+    ...{ prices: { 'indexer:query': { charge: scopePrice, session: scopePrice } }, chainPrices },
   })
   const settings: AccessSettings = {
     ...fileDefaults,
@@ -93,6 +95,15 @@ describe('a query beyond the quota', () => {
     const cheap = 'SELECT num FROM blocks WHERE num = 7'
     expect(Number(await explain(cheap))).toBeLessThan(Number(scopePrice))
     expect(amountsIn(await ask(cheap))).toEqual([1_000n, 1_000n])
+  })
+
+  test('costs what its chain has as its own price', async () => {
+    chainPrices.set(api.chainId, { 'indexer:query': { charge: '0.002', session: '0.002' } })
+    const told = amountsIn(await ask('SELECT num FROM blocks WHERE num = 6'))
+    chainPrices.set(api.chainId, { 'indexer:query': { charge: '0', session: '0' } })
+    const { status } = await ask('SELECT num FROM blocks WHERE num = 5')
+    chainPrices.clear()
+    expect([told, status]).toEqual([[2_000n, 2_000n], 429])
   })
 
   test('costs as much a minute later, and asking again is no work of the engine', async () => {

@@ -104,7 +104,7 @@ const UNSPONSORED = 'sessions are not offered, and payers pay their own fees: pa
 export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const { config, program, secrets, egress, quotas, log } = base
   const { clock } = base.runtime
-  const { mode, prices } = config.access
+  const { mode, prices, chainPrices } = config.access
   const settings = config.access.payments ?? devSettings(config, program)
   if (!settings) return nothingSold(base, 'ACCESS_FILE names no payee')
   const sending = payoutAccountOf(base, settings)
@@ -138,7 +138,7 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const payments = new Payments({
     ...{ app, realm, methods, refused, clock, log },
     // Where access is open, no quota is left to go beyond.
-    prices: mode === 'guarded' ? prices : {},
+    ...(mode === 'guarded' ? { prices, chainPrices } : { prices: {} }),
     priced: new Set([JOBS_SCOPE]),
     single: new Set([WEBHOOKS_SCOPE]),
   })
