@@ -111,8 +111,8 @@ async function search(walk: Walk): Promise<void> {
     'GET',
     `/v1/services/search?query=${encodeURIComponent(QUESTION)}&limit=3`,
   )
-  for (const { serviceId, path, description } of recordsIn(body['endpoints']))
-    walk.write(`      ${serviceId} ${path}: ${description}`)
+  for (const { serviceId, serviceName, path } of recordsIn(body['endpoints']))
+    walk.write(`      ${serviceId} ${path}: ${serviceName}`)
 }
 
 async function quote(walk: Walk): Promise<void> {
