@@ -56,6 +56,9 @@ const bothCases = (request: Request | undefined): readonly [string, string] => {
   ]
 }
 
+/** Refused payments count against their caller: each of many is another one. */
+const callerOf = (index: number) => ({ 'x-caller': `${index}` })
+
 /** The first answer and five repeats at most. */
 function assertAnsweredWithin(answers: readonly Response[]): void {
   const given = answers.filter(({ status }) => status === 200).length
@@ -130,7 +133,9 @@ describe('a voucher', () => {
     await payer.read(`${shop.origin}/read`)
     const voucher = await payer.nextVoucher(`${shop.origin}/read`)
     const origins = Array.from({ length: 50 }, (_, index) => (index % 2 ? shop : other).origin)
-    const answers = await Promise.all(origins.map((origin) => voucher(`${origin}/read`)))
+    const answers = await Promise.all(
+      origins.map((origin, index) => voucher(`${origin}/read`, { headers: callerOf(index) })),
+    )
     assertAnsweredWithin(answers)
     expect(await findChannel(app, payer.manager.channelId ?? '')).toMatchObject({
       spent: 2n * PRICE,
@@ -146,7 +151,9 @@ describe('a voucher', () => {
     const spellings = Array.from({ length: 40 }, (_, index) => (index % 2 ? plain : loud))
     const answers = await Promise.all(
       spellings.map((authorization, index) =>
-        fetch(`${(index % 4 < 2 ? shop : other).origin}/read`, { headers: { authorization } }),
+        fetch(`${(index % 4 < 2 ? shop : other).origin}/read`, {
+          headers: { authorization, ...callerOf(index) },
+        }),
       ),
     )
     assertAnsweredWithin(answers)

@@ -354,8 +354,6 @@ describe('what the wallet would not buy', () => {
     await pause(shop.catalog.app, 'wallet', 'a look')
     expect(await ask(rich)).toMatchObject(refused)
     await resume(shop.catalog.app, 'wallet')
-    // A session is nothing that it ever pays.
-    expect(await ask(rich, hashing('session'))).toMatchObject({ status: 502, code: 'quote_unavailable' })
   })
 
   it('of two orders at once one is sold where the day has room for one, and only that one is paid', async () => {
