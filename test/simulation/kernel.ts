@@ -51,10 +51,13 @@ export class Kernel {
   readonly #heap: Event[] = []
   readonly #trace: Hash = createHash('sha256')
   readonly #keep: ((line: string) => void) | undefined
+  readonly #settle: () => Promise<void>
 
-  constructor(seed: number, keep?: (line: string) => void) {
+  /** @param settle lets all go on that needs no time to pass */
+  constructor(seed: number, keep?: (line: string) => void, settle = settled) {
     this.random = seededRandom(seed)
     this.#keep = keep
+    this.#settle = settle
   }
 
   /** What happened so far, as one hash. */
@@ -143,7 +146,7 @@ export class Kernel {
 
   /** Runs events until `done` says so or time is over. True when it was done. */
   async run(untilMs: number, done: () => boolean, afterEach: () => void): Promise<boolean> {
-    await settled()
+    await this.#settle()
     while (!done()) {
       const event = this.#pop()
       if (!event || event.atMs > untilMs) {
@@ -156,7 +159,7 @@ export class Kernel {
       this.nowMs = event.atMs
       this.note(event.label)
       event.act()
-      await settled()
+      await this.#settle()
       afterEach()
     }
     return true
@@ -257,4 +260,4 @@ export class ProcessClock implements Clock {
 }
 
 /** Lets everything that can go on without time passing go on. */
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

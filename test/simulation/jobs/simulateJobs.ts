@@ -2,11 +2,8 @@
  * Histories of jobs: the real engine in two processes that are killed and stopped at any moment,
  * over rows, sellers and a chain in memory. Everything is decided by the seed.
  */
-import type { Egress } from '#egress/egress.ts'
 import { multiplied } from '#money/amounts.ts'
-import type { CatalogService, ServiceEndpoint } from '#orchestrator/catalog/service.ts'
 import { Jobs } from '#orchestrator/job/Jobs.ts'
-import type { FoundEndpoint } from '#orchestrator/plan/EndpointFinder.ts'
 import type { PlanNode } from '#orchestrator/plan/plan.ts'
 import type { HeldJobs, LoadedJob } from '#rows/jobs/heldJobs.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
@@ -15,6 +12,7 @@ import type { Buyer, Purchased } from '#wallet/buyer.ts'
 import { Kernel, ProcessClock, type SimProcess } from '../kernel.ts'
 import { type Mood, moods, SimMarket } from './simMarket.ts'
 import { type RowBugs, type SimJob, SimRows } from './simRows.ts'
+import { buyAt, endpointOf, pollingOf } from './simSellers.ts'
 
 export interface JobBugs extends RowBugs {
   /** A timeout is taken for a failure. */
@@ -38,7 +36,6 @@ const FAULTS_MS = 60_000
 const END_MS = 3 * 3_600_000
 const MULTIPLIER = '1.07'
 const line = { latencyMs: [1, 40], tailMs: 3_000 } as const
-const sellerLine = { latencyMs: [10, 800], tailMs: 20_000 } as const
 
 export async function simulateJobs(seed: number, bugs: JobBugs = {}): Promise<JobsOutcome> {
   const world = new JobWorld(seed, bugs)
@@ -202,8 +199,8 @@ class JobWorld {
       app: never(),
       jobs: this.#rowsOf(process),
       buyer: this.#buyerOf(process),
-      egress: this.#egressOf(process),
-      endpointOf: async (node) => this.#endpointOf(node),
+      egress: pollingOf(this.#sellers, process),
+      endpointOf: async (node) => endpointOf(node, this.#isPolled(node.id)),
       ...{ due: new CommitBell(), changed: new CommitBell(), log: silentLogger },
       runtime: { clock: this.#clockOf(process), random: this.#kernel.random, failpoint: () => {} },
     })
@@ -239,17 +236,11 @@ class JobWorld {
   }
 
   #buyerOf(process: SimProcess): Buyer {
-    const kernel = this.#kernel
     return {
       buy: async (purchase) => {
-        const { jobId, nodeId } = purchase
-        const mood = this.#moods.get(`${jobId} ${nodeId}`) ?? 'honest'
-        const told = await kernel.call(
-          process,
-          `${process.name} buys ${jobId} ${nodeId}`,
-          kernel.travel(sellerLine),
-          () => this.#market.buy(purchase, mood),
-        )
+        const label = `${purchase.jobId} ${purchase.nodeId}`
+        const mood = this.#moods.get(label) ?? 'honest'
+        const told = await buyAt(this.#sellers, process, { purchase, mood, label })
         return this.#bugs.unknownIsFailure && told.kind === 'unknown' ? lost : told
       },
       paidCalls: () => 0,
@@ -257,31 +248,12 @@ class JobWorld {
     }
   }
 
-  #egressOf(process: SimProcess): Pick<Egress, 'fetch'> {
-    const kernel = this.#kernel
-    return {
-      fetch: ({ url }) =>
-        kernel.call(process, `${process.name} polls`, kernel.travel(sellerLine), () => {
-          const { status, done } = this.#market.poll(new URL(url).host, url)
-          const body = Buffer.from(JSON.stringify({ status: done ? 'done' : 'pending' }))
-          return { status, headers: {}, contentType: 'application/json', body }
-        }),
-    }
+  get #sellers() {
+    return { kernel: this.#kernel, market: this.#market }
   }
 
-  #endpointOf(node: PlanNode): FoundEndpoint {
-    const completion = {
-      ...{ method: 'GET', path: `${node.path}-work/:id`, idPointer: '/id', statusPointer: '/status' },
-      ...{ successStatuses: ['done'], failureStatuses: ['failed'], maxAttempts: 120, pollIntervalSeconds: 3 },
-    }
-    const isPolled = [...this.#moods].some(([key, mood]) => mood === 'polled' && key.endsWith(` ${node.id}`))
-    const endpoint: unknown = { method: node.method, requestFormat: 'json', ...(isPolled && { completion }) }
-    return {
-      // What an engine reads of both.
-      service: { id: 's', serviceUrl: 'https://s.example' } as CatalogService,
-      endpoint: endpoint as ServiceEndpoint,
-      url: new URL(`https://s.example${node.path}`),
-    }
+  #isPolled(nodeId: string): boolean {
+    return [...this.#moods].some(([key, mood]) => mood === 'polled' && key.endsWith(` ${nodeId}`))
   }
 }
 

@@ -1,0 +1,2 @@
+// whole.test.ts in its whole breadth.
+import './whole.test.ts'

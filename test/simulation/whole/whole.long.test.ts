@@ -1,0 +1,2 @@
+// whole.test.ts, with a hundred histories.
+import './whole.test.ts'
