@@ -102,7 +102,7 @@ function operation(
     tags: [tag],
     parameters: [
       ...Object.entries(endpoint.pathParameters).map(([name, of]) =>
-        parameter('path', name, of, examples[name]),
+        parameter('path', name, of, examples[of.exampleOf ?? name]),
       ),
       ...Object.entries(endpoint.queryParameters).map(([name, of]) => parameter('query', name, of)),
     ],

@@ -31,6 +31,8 @@ export interface Parameter<Value = unknown, Present extends Presence = Presence>
   readonly valuesMax?: number
   /** Values of a list hold commas themselves: it is given by repeats alone. */
   readonly repeatsOnly?: true
+  /** The name whose example is taken for it. Default: its own. */
+  readonly exampleOf?: string
   /** Reads one text. @throws ParameterError saying what is expected. */
   readonly parse: (text: string) => Value
   /** Turns the values of a list parameter into one. */

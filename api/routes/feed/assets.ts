@@ -121,7 +121,7 @@ export const readFeedAssetEndpoint = endpoint({
   path: '/feed/{chainId}/assets/{address}',
   summary: 'A token, for aggregators.',
   description: supplies,
-  params: { address: p.address },
+  params: { address: { ...p.address, exampleOf: 'token' } },
   chain: 'path',
   response: s.object({ asset: s.named('FeedAsset', { id: checksummed, ...assetFields }) }),
   errors: ['not_found', 'projection_incomplete', 'coverage_incomplete', 'overloaded'],
