@@ -162,8 +162,8 @@ function parameter(place: 'path' | 'query', name: string, of: Parameter, value?:
     in: place,
     description: of.description,
     required: isRequired,
-    // Comma lists and repeats are both read; the document shows the shorter form.
-    ...(of.valuesMax !== undefined && { style: 'form', explode: false }),
+    // Comma lists and repeats are both read, but where values have commas: the shorter form is shown.
+    ...(of.valuesMax !== undefined && { style: 'form', explode: of.repeatsOnly === true }),
     ...(isRequired && exampleOf(schema)),
     schema: plain(schema),
   }

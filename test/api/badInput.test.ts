@@ -94,8 +94,10 @@ describe('bad input in parameters', () => {
   test('values of a query parameter that its schema excludes', async () => {
     let tried = 0
     await forEachParameter('query', async (operation, parameter) => {
-      const { name, schema } = parameter
-      const excluded = textsFor(schema).filter((candidate) => !accepts(schema, candidate))
+      const { name, schema, explode } = parameter
+      const excluded = textsFor(schema).filter(
+        (text) => !accepts(schema, text) && !(explode && name !== 'signature' && text.includes(',')),
+      )
       for (const text of few(excluded, 2)) {
         // A declaration of a table has commas of its own, and is checked with the query it is for.
         const isSql = name === 'signature' && text.includes(',')

@@ -27,6 +27,8 @@ export interface DocumentedParameter {
   readonly name: string
   readonly in: 'path' | 'query'
   readonly required: boolean
+  /** Whether a list is given by repeats, and commas are of its values. */
+  readonly explode?: boolean
   readonly schema: Schema
 }
 
