@@ -130,22 +130,22 @@ describe('two guarded programs', () => {
     const { body: made } = await post(first, `/v1/orgs/${org.id}/projects`, { name: 'P' }, session)
     project = `/v1/orgs/${org.id}/projects/${made.id}/api-keys`
     const { token } = await makeKey()
-    for (const of of [first, second]) expect((await ask(of, '/v1/blocks', token)).status).toBe(200)
+    for (const one of [first, second]) expect((await ask(one, '/v1/blocks', token)).status).toBe(200)
   })
 
   test('the end of a key and of a session is felt by both within a second', async () => {
     const key = await makeKey()
     const ended = await signIn(second)
-    for (const of of [first, second]) {
-      expect((await ask(of, '/v1/blocks', key.token)).status).toBe(200)
-      expect((await ask(of, '/v1/me', ended)).status).toBe(200)
+    for (const one of [first, second]) {
+      expect((await ask(one, '/v1/blocks', key.token)).status).toBe(200)
+      expect((await ask(one, '/v1/me', ended)).status).toBe(200)
     }
     expect((await ask(first, `${project}/${key.id}`, session, { method: 'DELETE' })).status).toBe(200)
     expect((await post(second, '/v1/auth/siwe/logout', {}, ended)).status).toBe(204)
     await new Promise((resolve) => setTimeout(resolve, 1_000))
-    for (const of of [first, second]) {
-      expect((await ask(of, '/v1/blocks', key.token)).status).toBe(401)
-      expect((await ask(of, '/v1/me', ended)).status).toBe(401)
+    for (const one of [first, second]) {
+      expect((await ask(one, '/v1/blocks', key.token)).status).toBe(401)
+      expect((await ask(one, '/v1/me', ended)).status).toBe(401)
     }
   })
 })
@@ -193,10 +193,10 @@ describe('two guarded programs, asked by strangers,', () => {
     )
     const listed = new Map<string, Set<number>>()
     for (let turn = 0; turn < 5; turn++)
-      for (const of of [first, second]) {
-        expect((await ask(of, '/health', '')).status).toBe(200)
+      for (const one of [first, second]) {
+        expect((await ask(one, '/health', '')).status).toBe(200)
         for (const path of ['/v1/blocks', '/v1/transactions', '/v1/transfers', '/v1/receipts']) {
-          const { status } = await ask(of, `${path}?limit=5`, key.token)
+          const { status } = await ask(one, `${path}?limit=5`, key.token)
           listed.set(path, (listed.get(path) ?? new Set()).add(status))
         }
       }
@@ -214,7 +214,7 @@ describe('two guarded programs, asked by strangers,', () => {
     ending.abort()
     await Promise.all(pestering)
     expect(wrong).toEqual([])
-    for (const of of [first, second]) expect((await ask(of, '/health', '')).status).toBe(200)
+    for (const one of [first, second]) expect((await ask(one, '/health', '')).status).toBe(200)
   })
 })
 
