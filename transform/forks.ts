@@ -96,7 +96,7 @@ export const forks: readonly Fork[] = [
       'ReceiptBurned(address,address,uint64,uint64,uint8,address,address,address,address,uint256)',
       'ReceivePolicyUpdated(address,uint64,uint64,address)',
       'AdminKeyAuthorized(address,address)',
-      'transform/activities/held.ts',
+      'transform/activities/tokens/held.ts',
     ],
   },
   {
@@ -142,7 +142,11 @@ export const forks: readonly Fork[] = [
     knowledge: 'confirmed',
     activatesAt: { 4217: 1_791_900_000, 42431: 1_791_468_000 },
     changes: 'any 64-bit nonce in the lane of expiring transactions; burns of the tokens of others',
-    handled: ['BurnAt(address,address,uint256)', 'transform/rows/txRow.ts', 'transform/activities/supply.ts'],
+    handled: [
+      'BurnAt(address,address,uint256)',
+      'transform/rows/txRow.ts',
+      'transform/activities/tokens/supply.ts',
+    ],
   },
   {
     name: 'T13',

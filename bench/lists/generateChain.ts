@@ -13,7 +13,7 @@ import type { Postgres } from '#store/postgres.ts'
 import { quoteIdentifier, toBytes } from '#store/sql.ts'
 import { feeManagerAddress, tip20 } from '#transform/addresses.ts'
 import { archiveBlock } from '#transform/decode/archive.ts'
-import { transfer } from '#transform/events/erc20.ts'
+import { transfer } from '#transform/events/tokens/erc20.ts'
 import { type TableName, tables } from '#transform/tables.ts'
 
 export const txsPerBlock = 50

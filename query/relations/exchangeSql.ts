@@ -10,9 +10,9 @@ import {
   orderFlipped,
   orderPlaced,
   pairCreated,
-} from '#transform/events/stablecoinDex.ts'
-import { quoteTokenUpdate } from '#transform/events/tip20.ts'
-import { tokenCreated } from '#transform/events/tip20Factory.ts'
+} from '#transform/events/exchange/stablecoinDex.ts'
+import { quoteTokenUpdate } from '#transform/events/tokens/tip20.ts'
+import { tokenCreated } from '#transform/events/tokens/tip20Factory.ts'
 
 /** Gives a relation's visible rows as a sub-select. */
 type RowsOf = (relation: string) => string

@@ -5,7 +5,7 @@
 import type { Address } from '#primitives.ts'
 import type { ActivityFacts } from './activity.ts'
 import { viewFrom } from './listActivities.ts'
-import { findSwappedPayment } from './transfers.ts'
+import { findSwappedPayment } from './tokens/transfers.ts'
 
 /**
  * What the sender gave to the exchange, what it got for it, and the transfer that passed all of

@@ -3,19 +3,20 @@
  * the transaction. Nonces and witnesses, which every transaction of a nonce lane or of a witnessed
  * key logs, name only one that did nothing else: such accounts would see no payment in their feed.
  */
+
+import * as channels from './accounts/channels.ts'
+import * as keys from './accounts/keys.ts'
 import type { Activity } from './activity.ts'
-import { approval } from './approvals.ts'
-import * as channels from './channels.ts'
 import * as earn from './earn.ts'
-import * as exchange from './exchange.ts'
-import * as fees from './fees.ts'
-import { heldElsewhere } from './held.ts'
-import * as keys from './keys.ts'
-import * as policies from './policies.ts'
-import { burn, burnBlocked, mint } from './supply.ts'
-import { swap } from './swap.ts'
-import * as tokens from './tokens.ts'
-import { crossTokenTransfer, transfer } from './transfers.ts'
+import * as fees from './exchange/fees.ts'
+import * as exchange from './exchange/orders.ts'
+import { swap } from './exchange/swap.ts'
+import { approval } from './tokens/approvals.ts'
+import { heldElsewhere } from './tokens/held.ts'
+import * as policies from './tokens/policies.ts'
+import { burn, burnBlocked, mint } from './tokens/supply.ts'
+import * as tokens from './tokens/tokens.ts'
+import { crossTokenTransfer, transfer } from './tokens/transfers.ts'
 import { unknown } from './unknown.ts'
 import * as validators from './validators.ts'
 

@@ -10,12 +10,12 @@ import {
   stablecoinDexAddress,
   zeroAddress,
 } from '../addresses.ts'
-import { approval, transfer } from '../events/erc20.ts'
-import { accessKeySpend, keyAuthorized } from '../events/keychain.ts'
-import { nonceIncremented } from '../events/nonceManager.ts'
-import { receiptBurned, receiptClaimed, transferBlocked } from '../events/receivePolicies.ts'
-import { orderFilled, orderPlaced } from '../events/stablecoinDex.ts'
-import { burn, burnAt, burnBlocked, mint, transferWithMemo } from '../events/tip20.ts'
+import { accessKeySpend, keyAuthorized } from '../events/accounts/keychain.ts'
+import { nonceIncremented } from '../events/accounts/nonceManager.ts'
+import { orderFilled, orderPlaced } from '../events/exchange/stablecoinDex.ts'
+import { approval, transfer } from '../events/tokens/erc20.ts'
+import { receiptBurned, receiptClaimed, transferBlocked } from '../events/tokens/receivePolicies.ts'
+import { burn, burnAt, burnBlocked, mint, transferWithMemo } from '../events/tokens/tip20.ts'
 import type { LogFacts, TransactionFacts } from '../projection.ts'
 import { listActivities } from './listActivities.ts'
 

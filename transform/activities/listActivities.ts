@@ -1,5 +1,6 @@
 import type { Address } from '#primitives.ts'
-import { accessKeySpend } from '../events/keychain.ts'
+import { accessKeySpend } from '../events/accounts/keychain.ts'
+import { accessKeyCreated, accessKeyRevoked } from './accounts/keys.ts'
 import {
   type Activity,
   type ActivityFacts,
@@ -9,13 +10,12 @@ import {
   listOccurrences,
   type Movement,
 } from './activity.ts'
-import { heldElsewhere } from './held.ts'
+import { findSwap, swap } from './exchange/swap.ts'
 import { activities } from './index.ts'
-import { accessKeyCreated, accessKeyRevoked } from './keys.ts'
-import { listMovements } from './movements.ts'
-import { burn, burnBlocked, mint } from './supply.ts'
-import { findSwap, swap } from './swap.ts'
-import { touches, transfer } from './transfers.ts'
+import { heldElsewhere } from './tokens/held.ts'
+import { listMovements } from './tokens/movements.ts'
+import { burn, burnBlocked, mint } from './tokens/supply.ts'
+import { touches, transfer } from './tokens/transfers.ts'
 
 /** What the caller knows beyond the transaction. */
 export interface ActivityKnowledge {

@@ -4,10 +4,10 @@ import { type Address, address, hash } from '#primitives.ts'
 import { arbitraryLog, decodeWithViem } from '#test/support/arbitraryLog.ts'
 import * as addresses from '../addresses.ts'
 import { feeManagerAddress, tip20FactoryAddress, validatorConfigAddress } from '../addresses.ts'
-import { transfer } from './erc20.ts'
 import type { ContractEvent } from './event.ts'
 import { decodeLog, events, findEvents } from './index.ts'
-import { mint } from './tip20.ts'
+import { transfer } from './tokens/erc20.ts'
+import { mint } from './tokens/tip20.ts'
 import { ownershipTransferred } from './validatorConfig.ts'
 
 /**

@@ -1,27 +1,27 @@
 /**
- * Every event we know, and which of them a log is. A new contract standard is one file beside this
- * and one line below.
+ * Every event we know, and which of them a log is. A new contract standard is one file in the folder
+ * of its subject and one line below.
  */
 import type { Hash } from '#primitives.ts'
-import * as addressRegistry from './addressRegistry.ts'
-import * as channelReserve from './channelReserve.ts'
-import * as configurableAccounts from './configurableAccounts.ts'
+import * as channelReserve from './accounts/channelReserve.ts'
+import * as configurableAccounts from './accounts/configurableAccounts.ts'
+import * as keychain from './accounts/keychain.ts'
+import * as nonceManager from './accounts/nonceManager.ts'
 import * as earn from './earn.ts'
-import * as erc20 from './erc20.ts'
 import type { AnyArgs, ContractEvent, EmittedLog } from './event.ts'
-import * as feeAmm from './feeAmm.ts'
-import * as feeManager from './feeManager.ts'
-import * as keychain from './keychain.ts'
-import * as nonceManager from './nonceManager.ts'
-import * as receivePolicies from './receivePolicies.ts'
-import * as stablecoinDex from './stablecoinDex.ts'
-import * as tip20 from './tip20.ts'
-import * as tip20Factory from './tip20Factory.ts'
-import * as tip403 from './tip403.ts'
+import * as feeAmm from './exchange/feeAmm.ts'
+import * as feeManager from './exchange/feeManager.ts'
+import * as stablecoinDex from './exchange/stablecoinDex.ts'
+import * as addressRegistry from './tokens/addressRegistry.ts'
+import * as erc20 from './tokens/erc20.ts'
+import * as receivePolicies from './tokens/receivePolicies.ts'
+import * as tip20 from './tokens/tip20.ts'
+import * as tip20Factory from './tokens/tip20Factory.ts'
+import * as tip403 from './tokens/tip403.ts'
 import * as validatorConfig from './validatorConfig.ts'
-import * as zoneAdmin from './zoneAdmin.ts'
-import * as zoneFactory from './zoneFactory.ts'
-import * as zonePortal from './zonePortal.ts'
+import * as zoneAdmin from './zones/zoneAdmin.ts'
+import * as zoneFactory from './zones/zoneFactory.ts'
+import * as zonePortal from './zones/zonePortal.ts'
 
 const standards = [
   erc20,

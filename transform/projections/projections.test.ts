@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { account, logOf, numbered, project, tip20, transactionFacts } from '#test/support/transactionFacts.ts'
 import { receivePolicyGuardAddress, zeroAddress } from '../addresses.ts'
-import { approval, transfer } from '../events/erc20.ts'
+import { approval, transfer } from '../events/tokens/erc20.ts'
 import { projectionNames, tableNames } from '../tables.ts'
 import { addressTxs } from './addressTxs.ts'
 import { contractCreations } from './contractCreations.ts'

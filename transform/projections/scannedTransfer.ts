@@ -7,7 +7,7 @@ import type { ByteBuffer, BytesAt } from '#ingest/read/json/byteBuffer.ts'
 import { HASH_BYTES, ScannedLog } from '#ingest/read/scan/scannedReceipt.ts'
 import type { Address, Hash } from '#primitives.ts'
 import { nativeCoinEmitter, zeroAddress } from '../addresses.ts'
-import { approval, transfer } from '../events/erc20.ts'
+import { approval, transfer } from '../events/tokens/erc20.ts'
 import type { LogFacts, Stored } from '../projection.ts'
 
 /**

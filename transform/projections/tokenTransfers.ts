@@ -1,6 +1,6 @@
 import type { Hash } from '#primitives.ts'
-import { transfer } from '../events/erc20.ts'
-import { transferWithMemo } from '../events/tip20.ts'
+import { transfer } from '../events/tokens/erc20.ts'
+import { transferWithMemo } from '../events/tokens/tip20.ts'
 import { defineProjection, type LogFacts } from '../projection.ts'
 import { hasTopic0, readTransfer, topicOf } from './scannedTransfer.ts'
 

@@ -8,7 +8,7 @@ import {
   orderFlipped,
   orderPlaced,
   pairCreated,
-} from '#transform/events/stablecoinDex.ts'
+} from '#transform/events/exchange/stablecoinDex.ts'
 import type { EventPlace, PlacedLog } from '../fold.ts'
 import type { BookEvent } from './book.ts'
 

@@ -2,8 +2,8 @@
 
 import { type Address, address } from '#primitives.ts'
 import { pathUsdAddress, stablecoinDexAddress } from '#transform/addresses.ts'
-import { pairCreated } from '#transform/events/stablecoinDex.ts'
-import { quoteTokenUpdate } from '#transform/events/tip20.ts'
+import { pairCreated } from '#transform/events/exchange/stablecoinDex.ts'
+import { quoteTokenUpdate } from '#transform/events/tokens/tip20.ts'
 import type { Queryable } from '../../ledger/lane.ts'
 import { literalBytes, relationOf, toBytes, toHex } from '../../sql.ts'
 

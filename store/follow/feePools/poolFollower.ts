@@ -7,8 +7,8 @@ import {
   feePoolMint,
   feePoolMintWithUserAmount,
   rebalanceSwap,
-} from '#transform/events/feeAmm.ts'
-import { validatorTokenSet } from '#transform/events/feeManager.ts'
+} from '#transform/events/exchange/feeAmm.ts'
+import { validatorTokenSet } from '#transform/events/exchange/feeManager.ts'
 import type { Queryable } from '../../ledger/lane.ts'
 import { relationOf } from '../../sql.ts'
 import type { PlacedLog } from '../fold.ts'

@@ -3,8 +3,8 @@
  * token of their own to any number of accounts.
  */
 import { type Address, type Hash, hash } from '#primitives.ts'
-import { roleMembershipUpdated } from '#transform/events/tip20.ts'
-import { tokenCreated } from '#transform/events/tip20Factory.ts'
+import { roleMembershipUpdated } from '#transform/events/tokens/tip20.ts'
+import { tokenCreated } from '#transform/events/tokens/tip20Factory.ts'
 import { type Fold, type FoldState, on } from '../fold.ts'
 
 const columns = { token: 'address', account: 'address', is_admin: 'bool' } as const

@@ -14,8 +14,8 @@ import {
   roleMembershipUpdated,
   supplyCapUpdate,
   transferPolicyUpdate,
-} from '#transform/events/tip20.ts'
-import { tokenCreated } from '#transform/events/tip20Factory.ts'
+} from '#transform/events/tokens/tip20.ts'
+import { tokenCreated } from '#transform/events/tokens/tip20Factory.ts'
 import { type EventPlace, type Fold, type FoldState, on } from '../fold.ts'
 import { adminsFold } from './admins.ts'
 import { shortText, shortUri } from './tokenTexts.ts'

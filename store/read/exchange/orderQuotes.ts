@@ -1,7 +1,7 @@
 /** What the orders of transactions are quoted in; their events name the base token alone. */
 import { type Address, address } from '#primitives.ts'
 import { type ActivityFacts, listOccurrences } from '#transform/activities/activity.ts'
-import { orderFlipped, orderPlaced } from '#transform/events/stablecoinDex.ts'
+import { orderFlipped, orderPlaced } from '#transform/events/exchange/stablecoinDex.ts'
 import { orderKey, ordersTable } from '../../follow/exchange/bookStates.ts'
 import { readQuoteTokens } from '../../follow/exchange/quoteTokens.ts'
 import { relationOf, toBytes, toHex } from '../../sql.ts'

@@ -5,7 +5,7 @@
  * what else it got.
  */
 import { feeManagerAddress, receivePolicyGuardAddress } from '#transform/addresses.ts'
-import { burnAt } from '#transform/events/tip20.ts'
+import { burnAt } from '#transform/events/tokens/tip20.ts'
 import { literalBytes, otherTokens, Parameters, quoteIdentifier, tip20Tokens } from '../../sql.ts'
 import type { WalkQuery } from './read.ts'
 import { isAnyDeposit, placeCondition } from './statement.ts'

@@ -1,6 +1,6 @@
 /** Statements of ours that no declared list compiles to: what they are made of. */
 import { feeManagerAddress } from '#transform/addresses.ts'
-import { transfer } from '#transform/events/erc20.ts'
+import { transfer } from '#transform/events/tokens/erc20.ts'
 import { behind, literalBytes, type Parameters } from '../../sql.ts'
 import type { WalkQuery } from './read.ts'
 

@@ -1,7 +1,7 @@
 /** Payment channels (since T5): a payer locks a deposit, the payee settles signed amounts. */
 
-import { channelReserveAddress } from '../addresses.ts'
-import { defineEvent } from './event.ts'
+import { channelReserveAddress } from '../../addresses.ts'
+import { defineEvent } from '../event.ts'
 
 export const channelOpened = defineEvent({
   signature:

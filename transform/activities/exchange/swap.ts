@@ -1,13 +1,13 @@
 import type { Address } from '#primitives.ts'
-import { stablecoinDexAddress } from '../addresses.ts'
-import { orderFilled, orderPlaced } from '../events/stablecoinDex.ts'
+import { stablecoinDexAddress } from '../../addresses.ts'
+import { orderFilled, orderPlaced } from '../../events/exchange/stablecoinDex.ts'
 import {
   type ActivityTransaction,
   defineActivity,
   listOccurrences,
   type Movement,
   tokenAmount,
-} from './activity.ts'
+} from '../activity.ts'
 
 export const swap = defineActivity({
   type: 'swap',

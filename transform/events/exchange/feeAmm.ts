@@ -4,8 +4,8 @@
  * tokens' events of these names.
  */
 
-import { feeManagerAddress } from '../addresses.ts'
-import { defineEvent } from './event.ts'
+import { feeManagerAddress } from '../../addresses.ts'
+import { defineEvent } from '../event.ts'
 
 export const feePoolMint = defineEvent({
   signature:

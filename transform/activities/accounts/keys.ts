@@ -1,8 +1,8 @@
 /** Access keys, their limits and witnesses, and nonce lanes. */
 
-import * as keychain from '../events/keychain.ts'
-import { nonceIncremented as incremented } from '../events/nonceManager.ts'
-import { defineActivity, fromEvent, tokenAmount } from './activity.ts'
+import * as keychain from '../../events/accounts/keychain.ts'
+import { nonceIncremented as incremented } from '../../events/accounts/nonceManager.ts'
+import { defineActivity, fromEvent, tokenAmount } from '../activity.ts'
 
 export const accessKeyCreated = defineActivity({
   type: 'access-key-created',

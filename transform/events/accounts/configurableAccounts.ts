@@ -3,8 +3,8 @@
  * libraries, and may change before the fork. The first transaction of an account emits nothing.
  */
 
-import { configurableAccountsAddress } from '../addresses.ts'
-import { defineEvent } from './event.ts'
+import { configurableAccountsAddress } from '../../addresses.ts'
+import { defineEvent } from '../event.ts'
 
 export const configurableAccountConfigUpdated = defineEvent({
   signature:

@@ -2,8 +2,8 @@
  * How zones (private side chains) are made. Native since T10; older factories live at ordinary
  * addresses.
  */
-import { zoneFactoryAddress } from '../addresses.ts'
-import { defineEvent } from './event.ts'
+import { zoneFactoryAddress } from '../../addresses.ts'
+import { defineEvent } from '../event.ts'
 
 export const zoneCreated = defineEvent({
   signature:

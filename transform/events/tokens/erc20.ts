@@ -1,6 +1,6 @@
 /** Events of every fungible token, standard (TIP-20) or not. */
-import { nativeCoinEmitter } from '../addresses.ts'
-import { defineEvent } from './event.ts'
+import { nativeCoinEmitter } from '../../addresses.ts'
+import { defineEvent } from '../event.ts'
 
 /**
  * A token moved. Mints and burns emit it too, with the zero address on one side; so does every fee.

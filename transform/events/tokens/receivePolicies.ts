@@ -4,8 +4,8 @@
  * record.
  */
 
-import { receivePolicyGuardAddress } from '../addresses.ts'
-import { defineEvent } from './event.ts'
+import { receivePolicyGuardAddress } from '../../addresses.ts'
+import { defineEvent } from '../event.ts'
 
 export const transferBlocked = defineEvent({
   signature:

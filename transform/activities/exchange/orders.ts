@@ -1,14 +1,14 @@
 /** The order book. */
 import type { Address } from '#primitives.ts'
-import { stablecoinDexAddress } from '../addresses.ts'
-import * as dex from '../events/stablecoinDex.ts'
+import { stablecoinDexAddress } from '../../addresses.ts'
+import * as dex from '../../events/exchange/stablecoinDex.ts'
 import {
   type ActivityTransaction,
   defineActivity,
   fromEvent,
   type TokenAmount,
   tokenAmount,
-} from './activity.ts'
+} from '../activity.ts'
 
 export const orderPlaced = defineActivity({
   type: 'order-placed',

@@ -3,8 +3,8 @@
  * another contract is none of these: whoever may emit `Mint` under this prefix is the token itself.
  */
 
-import { isTip20 } from '../addresses.ts'
-import { defineEvent } from './event.ts'
+import { isTip20 } from '../../addresses.ts'
+import { defineEvent } from '../event.ts'
 
 /** Follows the plain Transfer of the same movement; it moves nothing itself. */
 export const transferWithMemo = defineEvent({

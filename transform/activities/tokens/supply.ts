@@ -5,7 +5,7 @@ import {
   type Finding,
   type Movement,
   tokenAmount,
-} from './activity.ts'
+} from '../activity.ts'
 import { heldTitles, titleOf } from './held.ts'
 import { touches } from './transfers.ts'
 

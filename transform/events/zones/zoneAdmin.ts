@@ -2,7 +2,7 @@
  * How a zone's portal is run: its tokens, sequencers, pauses, rates and admins.
  * Portals of older zones live at ordinary addresses, hence any emitter.
  */
-import { defineEvent } from './event.ts'
+import { defineEvent } from '../event.ts'
 
 export const zoneTokenEnabled = defineEvent({
   signature: 'event TokenEnabled(address indexed token, string name, string symbol, string currency)',

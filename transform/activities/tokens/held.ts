@@ -3,10 +3,10 @@
  * from the guard, and the guard's own log for whom. A feed tells both as one.
  */
 import type { Address } from '#primitives.ts'
-import { receivePolicyGuardAddress as guard, zeroAddress } from '../addresses.ts'
-import { receiptBurned, receiptClaimed, transferBlocked } from '../events/receivePolicies.ts'
-import type { LogFacts } from '../projection.ts'
-import { type ActivityTransaction, defineActivity, type HeldStep, type Movement } from './activity.ts'
+import { receivePolicyGuardAddress as guard, zeroAddress } from '../../addresses.ts'
+import { receiptBurned, receiptClaimed, transferBlocked } from '../../events/tokens/receivePolicies.ts'
+import type { LogFacts } from '../../projection.ts'
+import { type ActivityTransaction, defineActivity, type HeldStep, type Movement } from '../activity.ts'
 
 /** Titles of a transfer, a mint and a burn that is a step of something held. */
 export const heldTitles = {

@@ -1,8 +1,8 @@
 /** Transfer policies, and the registry of virtual addresses. */
 
-import { masterRegistered as registered } from '../events/addressRegistry.ts'
-import * as tip403 from '../events/tip403.ts'
-import { defineActivity, fromEvent } from './activity.ts'
+import { masterRegistered as registered } from '../../events/tokens/addressRegistry.ts'
+import * as tip403 from '../../events/tokens/tip403.ts'
+import { defineActivity, fromEvent } from '../activity.ts'
 
 export const compoundPolicyCreated = defineActivity({
   type: 'compound-policy-created',

@@ -4,8 +4,8 @@
  * withdraws.
  */
 
-import { stablecoinDexAddress } from '../addresses.ts'
-import { defineEvent } from './event.ts'
+import { stablecoinDexAddress } from '../../addresses.ts'
+import { defineEvent } from '../event.ts'
 
 /** Some books of genesis have none. */
 export const pairCreated = defineEvent({

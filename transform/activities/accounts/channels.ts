@@ -3,8 +3,8 @@
  * transfers of the transaction.
  */
 import type { Address } from '#primitives.ts'
-import { channelReserveAddress } from '../addresses.ts'
-import * as reserve from '../events/channelReserve.ts'
+import { channelReserveAddress } from '../../addresses.ts'
+import * as reserve from '../../events/accounts/channelReserve.ts'
 import {
   type ActivityTransaction,
   defineActivity,
@@ -12,7 +12,7 @@ import {
   listOccurrences,
   type Movement,
   tokenAmount,
-} from './activity.ts'
+} from '../activity.ts'
 
 /** A payer asked to close; what the transaction paid back to the viewer is the refund. */
 export const sessionClosed = defineActivity({

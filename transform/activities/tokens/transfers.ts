@@ -1,4 +1,4 @@
-import { feeManagerAddress } from '../addresses.ts'
+import { feeManagerAddress } from '../../addresses.ts'
 import {
   type ActivityData,
   type ActivityTransaction,
@@ -6,9 +6,9 @@ import {
   type Finding,
   type Movement,
   tokenAmount,
-} from './activity.ts'
+} from '../activity.ts'
+import { findSwap, type Swap } from '../exchange/swap.ts'
 import { heldTitles, isElsewhere, titleOf } from './held.ts'
-import { findSwap, type Swap } from './swap.ts'
 
 const type = 'transfer'
 const title = 'Token transferred'

@@ -2,8 +2,8 @@
  * The registry of transfer policies (TIP-403). Ids 0 (reject all) and 1 (allow all) are built in.
  */
 
-import { tip403RegistryAddress } from '../addresses.ts'
-import { defineEvent } from './event.ts'
+import { tip403RegistryAddress } from '../../addresses.ts'
+import { defineEvent } from '../event.ts'
 
 /** `policyType`: 0 whitelist, 1 blacklist, 2 compound. */
 export const policyCreated = defineEvent({

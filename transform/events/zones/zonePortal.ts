@@ -2,7 +2,7 @@
  * The public side of a zone: deposits, batches, withdrawals. All that an indexer of the parent
  * chain can see of a zone. Portals of older zones live at ordinary addresses, hence any emitter.
  */
-import { defineEvent } from './event.ts'
+import { defineEvent } from '../event.ts'
 
 /** Recipient and memo are encrypted for the sequencer. */
 export const zoneDepositMade = defineEvent({

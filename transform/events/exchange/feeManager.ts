@@ -3,8 +3,8 @@
  * their transactions.
  */
 
-import { feeManagerAddress } from '../addresses.ts'
-import { defineEvent } from './event.ts'
+import { feeManagerAddress } from '../../addresses.ts'
+import { defineEvent } from '../event.ts'
 
 export const userTokenSet = defineEvent({
   signature: 'event UserTokenSet(address indexed user, address indexed token)',

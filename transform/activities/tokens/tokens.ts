@@ -1,8 +1,8 @@
 /** Standard tokens: created, configured, administered. */
 
-import * as tip20 from '../events/tip20.ts'
-import { tokenCreated as created } from '../events/tip20Factory.ts'
-import { defineActivity, fromEvent, tokenAmount } from './activity.ts'
+import * as tip20 from '../../events/tokens/tip20.ts'
+import { tokenCreated as created } from '../../events/tokens/tip20Factory.ts'
+import { defineActivity, fromEvent, tokenAmount } from '../activity.ts'
 
 export const tokenCreated = defineActivity({
   type: 'token-created',

@@ -4,12 +4,12 @@
  * movement once.
  */
 import type { Address } from '#primitives.ts'
-import { zeroAddress } from '../addresses.ts'
-import { transfer } from '../events/erc20.ts'
-import { burn, burnAt, burnBlocked, mint } from '../events/tip20.ts'
-import type { LogFacts } from '../projection.ts'
-import { findMemos } from '../projections/tokenTransfers.ts'
-import type { Movement } from './activity.ts'
+import { zeroAddress } from '../../addresses.ts'
+import { transfer } from '../../events/tokens/erc20.ts'
+import { burn, burnAt, burnBlocked, mint } from '../../events/tokens/tip20.ts'
+import type { LogFacts } from '../../projection.ts'
+import { findMemos } from '../../projections/tokenTransfers.ts'
+import type { Movement } from '../activity.ts'
 import { markHeld } from './held.ts'
 
 /** In log order of their Transfers. */

@@ -1,7 +1,7 @@
 /** Events of the contract that creates standard tokens. Tokens of genesis have none. */
 
-import { tip20FactoryAddress } from '../addresses.ts'
-import { defineEvent } from './event.ts'
+import { tip20FactoryAddress } from '../../addresses.ts'
+import { defineEvent } from '../event.ts'
 
 export const tokenCreated = defineEvent({
   signature:

@@ -1,7 +1,7 @@
 /** Access keys of accounts. `publicKey` is the key's id, an address. */
 
-import { accountKeychainAddress } from '../addresses.ts'
-import { defineEvent } from './event.ts'
+import { accountKeychainAddress } from '../../addresses.ts'
+import { defineEvent } from '../event.ts'
 
 /**
  * `signatureType`: 0 secp256k1, 1 P256, 2 WebAuthn, 3 a configurable account (draft, since T14). The

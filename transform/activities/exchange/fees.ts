@@ -1,8 +1,8 @@
 /** Payers and takers of fees, their tokens, and what validators get. */
 
-import { rebalanceSwap } from '../events/feeAmm.ts'
-import * as feeManager from '../events/feeManager.ts'
-import { defineActivity, fromEvent, tokenAmount } from './activity.ts'
+import { rebalanceSwap } from '../../events/exchange/feeAmm.ts'
+import * as feeManager from '../../events/exchange/feeManager.ts'
+import { defineActivity, fromEvent, tokenAmount } from '../activity.ts'
 
 export const feesDistributed = defineActivity({
   type: 'fees-distributed',
