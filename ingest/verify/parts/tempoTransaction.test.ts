@@ -14,7 +14,7 @@ import {
 } from '#test/support/arbitrary.ts'
 import type { RpcTransaction } from '../../read/block.ts'
 import { RlpWriter } from '../tries/rlp.ts'
-import { isObject } from './tempoTransaction.ts'
+import { isObject } from './looseFields.ts'
 import { writeTransaction } from './transaction.ts'
 
 const { z_SignatureEnvelope: SignatureEnvelope, z_TxEnvelopeTempo: TxEnvelopeTempo } = Transaction

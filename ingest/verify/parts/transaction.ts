@@ -6,7 +6,8 @@
 import type { AccessListEntry, RpcAuthorization, RpcTransaction } from '../../read/block.ts'
 import { keccak256Hex } from '../tries/keccak.ts'
 import type { RlpItem, RlpWriter } from '../tries/rlp.ts'
-import { hasOpenEncoding, tempoFields, withoutLeadingZeros } from './tempoTransaction.ts'
+import { withoutLeadingZeros } from './looseFields.ts'
+import { hasOpenEncoding, tempoFields } from './tempoTransaction.ts'
 
 /**
  * - `own`: the fields of the transaction give its hash;

@@ -7,7 +7,7 @@ import { type BuiltBlock, builtBlock } from '#test/support/builtBlock.ts'
 import { withFlipped } from '#test/support/json.ts'
 import { readFixtures } from '#test/transform/ranges.ts'
 import { parseBlock, type RpcTransaction } from '../../read/block.ts'
-import { isObject } from '../parts/tempoTransaction.ts'
+import { isObject } from '../parts/looseFields.ts'
 import { recoverSender, statedSender } from './sender.ts'
 
 const { z_SignatureEnvelope: SignatureEnvelope, z_TxEnvelopeTempo: TxEnvelopeTempo } = Transaction

@@ -5,7 +5,7 @@
 
 import type { Hex } from '#primitives.ts'
 import type { RpcTransaction } from '../../read/block.ts'
-import { isObject, type Loose, parity, word } from '../parts/tempoTransaction.ts'
+import { isObject, type Loose, parity, word } from '../parts/looseFields.ts'
 import { keccak256 } from '../tries/keccak.ts'
 import { isP256OfDigest, isP256OfMessage } from './p256.ts'
 import { addressOf, recoverAddress } from './secp256k1.ts'
