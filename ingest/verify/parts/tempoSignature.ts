@@ -2,16 +2,19 @@
 
 import { hex, isObject } from './looseFields.ts'
 import { malformed, primitiveText, SECP256K1_DIGITS } from './primitiveSignature.ts'
+import { isZk, zkText } from './zkSignature.ts'
 
 /**
  * A signature as the byte string in the envelope, null for a kind we do not know, `malformed` for
  * parts that are none of their kind's. 0x03 and 0x04 are the access key of another account. 0x05
  * (draft, since T14) are the owners of a configurable account: nodes give it as a string, the bytes
- * after the tag, also where it is another account's access key.
+ * after the tag, also where it is another account's access key. 0x06 (draft) is an identity, which
+ * is nobody's access key.
  */
 export function signatureText(signature: unknown): string | null {
   if (typeof signature === 'string') return ownersText(signature)
   if (!isObject(signature)) return null
+  if (isZk(signature)) return zkText(signature)
   const key = signature['signature']
   if (!isObject(key) && typeof key !== 'string') return primitiveText(signature)
   const inner = typeof key === 'string' ? ownersText(key) : primitiveText(key)

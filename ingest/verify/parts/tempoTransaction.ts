@@ -11,6 +11,7 @@ import type { RlpItem } from '../tries/rlp.ts'
 import { hex, isObject, type Loose, listOf, parity, scalar } from './looseFields.ts'
 import { malformed } from './primitiveSignature.ts'
 import { isOfOwners, signatureText } from './tempoSignature.ts'
+import { isOpenZk, isZk } from './zkSignature.ts'
 
 /** The fields of a 0x76 envelope in the order they are hashed; the signature is one byte string. */
 export function tempoFields(tx: RpcTransaction, accessList: RlpItem): readonly RlpItem[] {
@@ -36,11 +37,12 @@ export function tempoFields(tx: RpcTransaction, accessList: RlpItem): readonly R
 
 /**
  * Whether a 0x76 transaction has parts whose encoding later forks of Tempo may have changed: an
- * access key being authorized, delegations, a configurable account's signature, or one of a kind we
- * do not know.
+ * access key being authorized, delegations, a configurable account's signature, an identity's of a
+ * scheme or with a member that we do not know, or a signature of an unknown kind.
  */
 export function hasOpenEncoding(tx: RpcTransaction): boolean {
   if (isObject(tx.keyAuthorization) || listOf(tx.aaAuthorizationList).length > 0) return true
+  if (isZk(tx.signature)) return isOpenZk(tx.signature)
   const text = signatureText(tx.signature)
   return text === null || (isOfOwners(tx.signature) && text !== malformed)
 }
@@ -66,6 +68,11 @@ function authorizationItem(authorization: unknown): RlpItem {
  * account?], signature]`.
  */
 function keyAuthorizationItem(signed: Loose): RlpItem {
+  return [keyAuthorizationFields(signed), signatureText(signed['signature'])]
+}
+
+/** What the account signs to grant an access key. */
+export function keyAuthorizationFields(signed: Loose): readonly RlpItem[] {
   const required = [scalar(signed['chainId']), keyKinds.get(signed['keyType']) ?? null, hex(signed['keyId'])]
   const optional = [
     scalar(signed['expiry']),
@@ -76,7 +83,7 @@ function keyAuthorizationItem(signed: Loose): RlpItem {
     hex(signed['account']),
   ]
   const present = optional.findLastIndex((item) => item !== null)
-  return [[...required, ...optional.slice(0, present + 1)], signatureText(signed['signature'])]
+  return [...required, ...optional.slice(0, present + 1)]
 }
 
 const keyKinds: ReadonlyMap<unknown, string> = new Map([

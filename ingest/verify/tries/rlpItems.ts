@@ -1,12 +1,17 @@
 /**
- * Reads Recursive Length Prefix encoding (Yellow Paper, appendix B) as far as comparing takes. The
- * bytes may be anything: what is no encoding has no items.
+ * Reads Recursive Length Prefix encoding (Yellow Paper, appendix B). The bytes may be anything: what
+ * is no encoding has no items.
  */
 
 /** The first item with its prefix; null where the bytes hold none whole. */
 export function firstItem(bytes: Uint8Array): Uint8Array | null {
+  return listItems(bytes)[0] ?? null
+}
+
+/** All items of a list with their prefixes; none where the bytes are no list, or end within one. */
+export function listItems(bytes: Uint8Array): readonly Uint8Array[] {
   const list = contentOf(bytes)
-  return list && isList(bytes) ? (itemsOf(list)[0] ?? null) : null
+  return list && isList(bytes) ? itemsOf(list) : []
 }
 
 export const isList = (item: Uint8Array): boolean => (item[0] ?? 0) >= EMPTY_LIST
@@ -29,7 +34,7 @@ const EMPTY_LIST = 0xc0
 const SHORT_MAX = 55
 
 /** What follows an item's prefix; null where the bytes are not exactly one item. */
-function contentOf(item: Uint8Array): Uint8Array | null {
+export function contentOf(item: Uint8Array): Uint8Array | null {
   const size = sizeOf(item)
   return size && size.prefix + size.content === item.length ? item.subarray(size.prefix) : null
 }
