@@ -5,6 +5,7 @@
 import * as s from '#http/schema.ts'
 import { isRecord } from '#primitives.ts'
 import type { TransactionDetail } from '#store/read/transactions.ts'
+import { signatureTypeName, signatureTypeNames, signatureTypeOf } from '#transform/rows/signatureType.ts'
 import { momentOrNull } from './moment.ts'
 import { presentReceipt, receiptSchema } from './receipt.ts'
 import { needed, type RpcFields, readHex, readQuantity, rpcTransaction } from './rpc.ts'
@@ -34,6 +35,12 @@ export const transactionSchema = s.named('Transaction', {
   calls: s.optional(s.array(s.object({ to: s.nullable(s.address), data: s.optional(s.hex) }))),
   validAfter: s.optional(s.nullable(s.timestamp)),
   validBefore: s.optional(s.nullable(s.timestamp)),
+  signatureType: s.optional(
+    s.oneOf(signatureTypeNames, {
+      description:
+        "What signed a transaction of Tempo's type, of an access key the key's own kind: `zk` is an identity with a proof. Absent for other types and other signatures.",
+    }),
+  ),
   meta: s.object({
     rpc: rpcTransaction,
     receipt: s.optional(receiptSchema),
@@ -87,7 +94,10 @@ export function presentTransaction(
     ...(feeToken !== null && { feeToken }),
     value: `${row.value}`,
     ...(row.type === TEMPO_TYPE
-      ? tempoFields(callsOf(row.calls), row.nonce_key, row.valid_after, row.valid_before)
+      ? {
+          ...tempoFields(callsOf(row.calls), row.nonce_key, row.valid_after, row.valid_before),
+          ...signatureTypeField(row.signature_type),
+        }
       : { input: row.input }),
     meta: {
       rpc: archived.transaction,
@@ -130,12 +140,15 @@ export function presentNodeTransaction(
     ...(feeToken !== null && { feeToken }),
     value: `${readQuantity(rpc, 'value') ?? 0n}`,
     ...(type === TEMPO_TYPE
-      ? tempoFields(
-          calls,
-          nonceKey && `0x${nonceKey.slice(2).padStart(64, '0')}`,
-          readQuantity(rpc, 'validAfter'),
-          readQuantity(rpc, 'validBefore'),
-        )
+      ? {
+          ...tempoFields(
+            calls,
+            nonceKey && `0x${nonceKey.slice(2).padStart(64, '0')}`,
+            readQuantity(rpc, 'validAfter'),
+            readQuantity(rpc, 'validBefore'),
+          ),
+          ...signatureTypeField(signatureTypeOf(type, rpc['signature'])),
+        }
       : { input: readHex(rpc, 'input') ?? '0x' }),
     meta: { rpc, ...(feeTokenSummary && { feeToken: feeTokenSummary }) },
   }
@@ -157,6 +170,12 @@ function tempoFields(
     ...(validAfter !== null && { validAfter: momentOrNull(validAfter) }),
     ...(validBefore !== null && { validBefore: momentOrNull(validBefore) }),
   }
+}
+
+/** Only a 0x76 transaction has a choice. */
+function signatureTypeField(number: number | null): Pick<Transaction, 'signatureType'> {
+  const signatureType = signatureTypeName(number)
+  return signatureType === null ? {} : { signatureType }
 }
 
 /** Our own JSON of the calls: [{to, value, input}]. */

@@ -63,7 +63,7 @@ export const columnDocs = {
       valid_before: 'Unix seconds: not included at or after; null without this bound',
       valid_after: 'Unix seconds: not included before; null without this bound',
       signature_type:
-        '0 secp256k1, 1 P256, 2 WebAuthn; null for others, such as owners of a configurable account (Tempo, since T14, draft)',
+        '0 secp256k1, 1 P256, 2 WebAuthn, 6 zk (an identity with a proof; TIP-1131 of Tempo, draft); null for others, such as owners of a configurable account (Tempo, since T14, draft)',
       status: '1 succeeded, 0 reverted, null before Byzantium',
       gas_used: 'gas paid for',
       cumulative_gas_used:

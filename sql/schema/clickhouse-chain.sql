@@ -195,7 +195,7 @@ CREATE TABLE chain.txs
     `call_count` UInt32 COMMENT 'number of calls; 1 for other types',
     `valid_before` Nullable(UInt64) COMMENT 'Unix seconds: not included at or after; null without this bound',
     `valid_after` Nullable(UInt64) COMMENT 'Unix seconds: not included before; null without this bound',
-    `signature_type` Nullable(UInt8) COMMENT '0 secp256k1, 1 P256, 2 WebAuthn; null for others, such as owners of a configurable account (Tempo, since T14, draft)',
+    `signature_type` Nullable(UInt8) COMMENT '0 secp256k1, 1 P256, 2 WebAuthn, 6 zk (an identity with a proof; TIP-1131 of Tempo, draft); null for others, such as owners of a configurable account (Tempo, since T14, draft)',
     `status` Nullable(UInt8) COMMENT '1 succeeded, 0 reverted, null before Byzantium',
     `gas_used` UInt64 COMMENT 'gas paid for',
     `cumulative_gas_used` UInt64 COMMENT 'gas paid for in the block up to and with this transaction; on Tempo more than gas_used of the block since T14 (draft)',

@@ -986,7 +986,7 @@ COMMENT ON COLUMN chain.txs.calls IS 'JSON [{to, value, input}] of a 0x76 transa
 COMMENT ON COLUMN chain.txs.call_count IS 'number of calls; 1 for other types';
 COMMENT ON COLUMN chain.txs.valid_before IS 'Unix seconds: not included at or after; null without this bound; where it is below zero add 2^64';
 COMMENT ON COLUMN chain.txs.valid_after IS 'Unix seconds: not included before; null without this bound; where it is below zero add 2^64';
-COMMENT ON COLUMN chain.txs.signature_type IS '0 secp256k1, 1 P256, 2 WebAuthn; null for others, such as owners of a configurable account (Tempo, since T14, draft)';
+COMMENT ON COLUMN chain.txs.signature_type IS '0 secp256k1, 1 P256, 2 WebAuthn, 6 zk (an identity with a proof; TIP-1131 of Tempo, draft); null for others, such as owners of a configurable account (Tempo, since T14, draft)';
 COMMENT ON COLUMN chain.txs.status IS '1 succeeded, 0 reverted, null before Byzantium';
 COMMENT ON COLUMN chain.txs.gas_used IS 'gas paid for';
 COMMENT ON COLUMN chain.txs.cumulative_gas_used IS 'gas paid for in the block up to and with this transaction; on Tempo more than gas_used of the block since T14 (draft)';

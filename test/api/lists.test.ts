@@ -223,6 +223,7 @@ describe('blocks and transactions, alone and with payloads', () => {
       })),
       ...(rpc['validAfter'] && { validAfter: iso(Number(rpc['validAfter'])) }),
       ...(rpc['validBefore'] && { validBefore: iso(Number(rpc['validBefore'])) }),
+      signatureType: rpc['signature'].type ?? rpc['signature'].signature.type,
     })
     expect(meta.rpc).toEqual(rpc)
     expect(meta.receipt).toEqual(expectedReceipt)

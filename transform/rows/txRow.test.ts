@@ -118,7 +118,11 @@ describe('txRow', () => {
     [{ type: 'p256' }, 1],
     [{ type: 'webAuthn' }, 2],
     [{ userAddress: sender, version: 'v2', keyId: target, signature: { type: 'webAuthn' } }, 2],
+    [{ scheme: '0x1', accessKeySignature: { type: 'p256' } }, 6],
+    [{ scheme: '0x9', accessKeySignature: { type: 'ed25519' } }, 6],
+    [{ scheme: '0x1', accessKeySignature: null }, null],
     [{ type: 'multisig' }, null],
+    ['0xc101', null],
     [null, null],
   ])('signature %o is of type %s', (signature, type) => {
     expect(rowOf({ ...batched, signature }).signature_type).toBe(type)

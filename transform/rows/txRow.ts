@@ -5,6 +5,7 @@ import type { StoredRow } from '../tables.ts'
 import type { StoredFee } from './fee.ts'
 import { feeCurrencyOf } from './feeRules.ts'
 import { toNumber, toUint64, toUint64OrNull, toUint256, toUint256OrNull } from './quantity.ts'
+import { signatureTypeOf } from './signatureType.ts'
 
 /**
  * Tempo's transaction: batched calls, fee token, sponsor, nonce lanes, validity window, several
@@ -50,7 +51,7 @@ export function txRow(
     call_count: tempo.call_count,
     valid_before: tempo.valid_before,
     valid_after: tempo.valid_after,
-    signature_type: signatureTypeOf(tx),
+    signature_type: signatureTypeOf(toNumber(tx.type), tx.signature),
     status: statusOf(receipt),
     gas_used: receipt.gasUsed,
     cumulative_gas_used: receipt.cumulativeGasUsed,
@@ -118,27 +119,3 @@ const callFields = (call: RpcCall) => ({
   value: call.value ?? '0x0',
   input: call.input ?? call.data ?? '0x',
 })
-
-const signatureTypes = new Map<unknown, number>([
-  ['secp256k1', 0],
-  ['p256', 1],
-  ['webAuthn', 2],
-])
-const LAST_PLAIN_TYPE = 4
-
-/**
- * 0 secp256k1, 1 P-256, 2 WebAuthn; null for envelopes without a signature (deposits), with one of
- * several owners (draft, since T14), or with one unknown to us.
- */
-function signatureTypeOf(tx: RpcTransaction): number | null {
-  if (tx.type !== tempoType) return toNumber(tx.type) <= LAST_PLAIN_TYPE ? 0 : null
-  const outer = fieldsOf(tx.signature)
-  // An access key's signature has no type of its own: {userAddress, signature: {type, ..}, version,
-  // keyId}.
-  const kind = outer?.['type'] ?? fieldsOf(outer?.['signature'])?.['type']
-  return signatureTypes.get(kind) ?? null
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> | null {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : null
-}
