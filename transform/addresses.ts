@@ -27,6 +27,8 @@ export const addressRegistryAddress = address('0xfdc0000000000000000000000000000
 export const channelReserveAddress = address('0x4d50500000000000000000000000000000000000')
 /** Draft, since T14. Development builds before it had their multisig here. */
 export const configurableAccountsAddress = address('0xaacc000000000000000000000000000000000000')
+/** Draft: which keys of issuers attest identities (TIP-1132). */
+export const keyPublisherAddress = address('0x1132000000000000000000000000000000000000')
 /** Native since T10. */
 export const zoneFactoryAddress = address('0x5af2000000000000000000000000000000000000')
 export const validatorConfigAddress = address('0xcccccccc00000000000000000000000000000001')

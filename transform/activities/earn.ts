@@ -49,18 +49,30 @@ export const sharesDeposited = defineActivity({
   })),
 })
 
+/** Spending shares (draft) is a redemption whose assets pay the receiver. */
 export const sharesRedeemed = defineActivity({
   type: 'shares-redeemed',
   title: 'Shares redeemed',
-  find: fromEvent(vault.sharesRedeemed, ({ caller, receiver, assets, earnShares }, { emitter }) => ({
-    assets: String(assets),
-    shares: String(earnShares),
-    caller,
-    receiver,
-    vault: emitter,
-    status: completed,
-  })),
+  find: (tx) => redeemed(tx) ?? spent(tx),
 })
+
+const redeemed = fromEvent(vault.sharesRedeemed, ({ caller, receiver, assets, earnShares }, { emitter }) => ({
+  assets: String(assets),
+  shares: String(earnShares),
+  caller,
+  receiver,
+  vault: emitter,
+  status: completed,
+}))
+
+const spent = fromEvent(vault.sharesSpent, ({ owner, receiver, assets, shares }, { emitter }) => ({
+  assets: String(assets),
+  shares: String(shares),
+  caller: owner,
+  receiver,
+  vault: emitter,
+  status: completed,
+}))
 
 export const sharesRedemptionRequested = defineActivity({
   type: 'shares-redemption-requested',

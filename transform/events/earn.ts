@@ -46,6 +46,16 @@ export const redemptionCancelled = defineEvent({
   title: 'Redemption cancelled',
 })
 
+/**
+ * Draft (TIP-1128), native vaults alone: shares were burned, and their assets went to the receiver.
+ * `paymentReference` is whatever the owner wrote.
+ */
+export const sharesSpent = defineEvent({
+  signature:
+    'event EarnSpent(address indexed owner, address indexed receiver, uint256 shares, uint256 assets, bytes32 indexed paymentReference)',
+  title: 'Shares spent',
+})
+
 /** Router: a deposit whose owner stays inside a zone. */
 export const privateAssetsDeposited = defineEvent({
   signature:
@@ -64,4 +74,18 @@ export const earnStackDeployed = defineEvent({
   signature:
     'event EarnStackDeployed(address indexed earnVault, address indexed earnShare, address indexed earnFees, address engine, address asset, address owner, bytes32 deploymentId, address emergencyGuardian, address asyncJanitor, uint256 maxManagedAssets, uint8 migrationMode, uint64 transferPolicyId, bytes32 earnShareSalt, bytes32 controlConfigHash, bytes32 feeConfigHash, bytes32 earnFeesSalt)',
   title: 'Earn vault deployed',
+})
+
+/** Draft (TIP-1128): the chain itself runs the vault from here on, at its address, with its events. */
+export const nativeEarnRegistered = defineEvent({
+  signature:
+    'event NativeEarnRegistered(address indexed adapter, address indexed asset, address indexed shareToken, address engine, bytes32 manifestRoot)',
+  title: 'Earn vault made native',
+})
+
+/** The form of development builds. */
+export const nativeEarnRegisteredWithFees = defineEvent({
+  signature:
+    'event NativeEarnRegistered(address indexed vault, address indexed asset, address indexed earnShare, address fees, address engine, bytes32 engineHash)',
+  title: 'Earn vault made native',
 })

@@ -3,7 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { type Address, address, hash } from '#primitives.ts'
 import { arbitraryLog, decodeWithViem } from '#test/support/arbitraryLog.ts'
 import * as addresses from '../addresses.ts'
-import { feeManagerAddress, tip20FactoryAddress, validatorConfigAddress } from '../addresses.ts'
+import {
+  accountKeychainAddress,
+  feeManagerAddress,
+  keyPublisherAddress,
+  tip20FactoryAddress,
+  validatorConfigAddress,
+} from '../addresses.ts'
+import { publisherKeyRevoked, publisherOwnershipTransferred } from './accounts/keyPublisher.ts'
 import type { ContractEvent } from './event.ts'
 import { decodeLog, events, findEvents } from './index.ts'
 import { transfer } from './tokens/erc20.ts'
@@ -84,6 +91,10 @@ const expectedTopic0s = [
   ['MultisigConfigUpdated', '0x7c5ca4b5b1cca022eeb466c40a97206e879a5831cd97e239834ab37101b4c1a2'],
   ['ConfigurableAccountConfigUpdated', '0x30a5bc758053b4e2cab86cf2eb8332ad2abe9f2a115bf06dd8144b7ef20c70f8'],
   ['AccountUpgraded', '0xed7c30ef4cf895f16a2829f39ee208ace82cce15126bdf07160e27c5bc434007'],
+  ['PublisherCreated', '0xbb427ab85e3dd89e676e93242dacc24f884c9608f81f2afc4f6f4f8839dbf870'],
+  ['OwnershipTransferred', '0x0b659dccc8eb950324170e8d9598af5ee04ee070883eb28651a96788721fbf83'],
+  ['KeysSet', '0xdf6c21189b005612151a8c00eb0cb126125a4bdeefc58dc68c967a5a2fbc3171'],
+  ['KeyRevoked', '0x6d15daf103222199830637ba156a6a56dd20c47d7b900bcf656ebcb78f1980d1'],
   ['OwnershipTransferred', '0x8be0079c531659141344cd1fd0a4f28419497f9722a3daafe3b4186f6b6457e0'],
   ['Deposited', '0xf5681f9d0db1b911ac18ee83d515a1cf1051853a9eae418316a2fdf7dea427c5'],
   ['VenueSharesDeposited', '0x35b15b3f988e6b5a7c3c72c7f44307862e2a93754541f8c81992b9365997bbc0'],
@@ -94,6 +105,9 @@ const expectedTopic0s = [
   ['RedeemCancelled', '0xba481b3d46265a658a5106b2462d1fe3c6c50c858b33e5548f598073326b23ab'],
   ['EarnDeposit', '0xf1dee260f7867e5323c562623241274fc7f68bd4d401b11d429533f293b53c2e'],
   ['EarnRedeem', '0xf726580d60ed2b9783c2664c1881409e6dbd79bbb4b7c9e527712e3c3e6343fc'],
+  ['EarnSpent', '0x32cd8de219862133a877412c055ef886f4df26fa8748371af60c9ff55f598c46'],
+  ['NativeEarnRegistered', '0x52586cdf52dd83c5e54afe27a4c31cc4f7d3b5fb7b0d8efa14d3ca27bcbb2ac1'],
+  ['NativeEarnRegistered', '0xe941985d5446028e43c141fc9de757ef0be628464c52a67b2e875d981f2c5d4b'],
   ['EarnStackDeployed', '0x950acdb981ae9ee0189b7bba6d347b4fb9b24f0e4f630a1b9a388bc5702fd67b'],
 ]
 
@@ -138,6 +152,16 @@ describe('a look-alike', () => {
     if (log === undefined) throw new Error('no sample')
     expect(decodeLog({ ...log, address: token })?.event).toBe(mint)
     expect(decodeLog({ ...log, address: feeManagerAddress })).toBeNull()
+  })
+
+  it('of a key publisher elsewhere is none, and its events are not those of other contracts', () => {
+    for (const event of [publisherOwnershipTransferred, publisherKeyRevoked]) {
+      const [log] = fc.sample(arbitraryLog(event.abi), 1)
+      if (log === undefined) throw new Error('no sample')
+      expect(decodeLog({ ...log, address: keyPublisherAddress })?.event).toBe(event)
+      expect(decodeLog({ ...log, address: validatorConfigAddress })).toBeNull()
+      expect(decodeLog({ ...log, address: accountKeychainAddress })).toBeNull()
+    }
   })
 
   it("of the ownership event from any ownable contract is not the validators'", () => {

@@ -6,6 +6,7 @@ import type { Hash } from '#primitives.ts'
 import * as channelReserve from './accounts/channelReserve.ts'
 import * as configurableAccounts from './accounts/configurableAccounts.ts'
 import * as keychain from './accounts/keychain.ts'
+import * as keyPublisher from './accounts/keyPublisher.ts'
 import * as nonceManager from './accounts/nonceManager.ts'
 import * as earn from './earn.ts'
 import type { AnyArgs, ContractEvent, EmittedLog } from './event.ts'
@@ -38,6 +39,7 @@ const standards = [
   channelReserve,
   validatorConfig,
   configurableAccounts,
+  keyPublisher,
   zoneFactory,
   zonePortal,
   zoneAdmin,

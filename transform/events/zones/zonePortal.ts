@@ -4,7 +4,10 @@
  */
 import { defineEvent } from '../event.ts'
 
-/** Recipient and memo are encrypted for the sequencer. */
+/**
+ * Recipient and memo are encrypted for the sequencer. Portals have one call that emits it; in the
+ * draft of native ones (TIP-1127) `deposit` is a second, with the same parameters.
+ */
 export const zoneDepositMade = defineEvent({
   signature:
     'event DepositMade(bytes32 indexed newCurrentDepositQueueHash, address indexed sender, address token, uint128 netAmount, uint128 fee, uint256 keyIndex, bytes32 ephemeralPubkeyX, uint8 ephemeralPubkeyYParity, bytes ciphertext, bytes12 nonce, bytes16 tag, address tempoRefundRecipient, uint64 depositNumber)',
