@@ -26,19 +26,26 @@ export interface SignedTempo {
   readonly json: JsonObject
 }
 
-/** @param owners a configurable account (draft, since T14) instead of the one that signs */
+/** A signature of a kind that viem does not make: its bytes, and what a node tells of it. */
+export interface OtherSignature {
+  readonly bytes: Hex
+  readonly json: unknown
+}
+
+/** @param other who signs the hash instead of the account (drafts, since T14) */
 export async function signTempo(
   account: TempoAccount,
   fields: TempoFields,
-  owners?: Hex,
+  other?: (hash: Hex) => Promise<OtherSignature>,
 ): Promise<SignedTempo> {
   const envelope = TxEnvelopeTempo.from({ type: 'tempo', chainId: 4217, ...fields })
   const hash = TxEnvelopeTempo.getSignPayload(envelope)
   const signature = SignatureEnvelope.deserialize(await account.sign({ hash }))
+  const signed = await other?.(hash)
   const bytes = TxEnvelopeTempo.serialize(envelope, { signature })
   const { calls, maxFeePerGas, gas, nonceKey, nonce, feeToken = null } = fields
   return {
-    bytes: owners === undefined ? bytes : resigned(bytes, `0x05${owners.slice(2)}`),
+    bytes: signed === undefined ? bytes : resigned(bytes, signed.bytes),
     json: {
       type: '0x76',
       chainId: '0x1079',
@@ -54,7 +61,7 @@ export async function signTempo(
       feeToken,
       validBefore: null,
       validAfter: null,
-      signature: owners ?? JSON.parse(JSON.stringify(SignatureEnvelope.toRpc(signature))),
+      signature: signed?.json ?? JSON.parse(JSON.stringify(SignatureEnvelope.toRpc(signature))),
     },
   }
 }

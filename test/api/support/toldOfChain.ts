@@ -36,7 +36,7 @@ export function toldRows(chain: Chain): { readonly sql: string; readonly rows: r
       rows: txsOf(chain).map((tx) => [
         ...numbers(tx['blockNumber'], tx['transactionIndex'], tx['nonce'], tx['gas']),
         ...[tx['hash'], tx['from'], tx['nonceKey'], tx['feeToken']],
-        typeof tx['signature'] === 'string' ? 'null' : '0',
+        signatureTypeOf(tx['signature']),
       ]),
     },
     {
@@ -56,6 +56,10 @@ export function toldRows(chain: Chain): { readonly sql: string; readonly rows: r
     },
   ]
 }
+
+/** Owners have none; all keys of the chain are of secp256k1. */
+const signatureTypeOf = (signature: unknown): string =>
+  typeof signature === 'string' ? 'null' : 'accessKeySignature' in Object(signature) ? '6' : '0'
 
 /** Every movement of standard tokens, in the order of the chain. */
 export const movementsOf = (chain: Chain) =>
