@@ -22,7 +22,7 @@ import { askFilter } from './filters.ts'
 import { KeptAnswers } from './keptAnswers.ts'
 import { askLogs } from './logs.ts'
 import { isCall, type RpcCall, type RpcMessage } from './message.ts'
-import { chainName, methodsOf, REFUSED_UNITS, type RpcMethod } from './methods.ts'
+import { chainName, insteadOf, methodsOf, REFUSED_UNITS, type RpcMethod } from './methods.ts'
 import { send } from './sends.ts'
 
 export interface RpcDoorOptions {
@@ -140,6 +140,8 @@ export class RpcDoor {
         return answered(`"${quantity(await context.heights.head())}"`, 'node')
       case 'socket':
         return failed(methodMissing(`${method.name} needs a WebSocket, which is not served here`))
+      case 'gone':
+        return failed(methodMissing(`${method.name} is gone: ${insteadOf[method.name]}`))
       case 'operator':
         return failed(notEnabled(method.name))
       case 'filter':

@@ -10,6 +10,7 @@ import type { ChainKind } from '#transform/profile.ts'
  * - `block`: a block by number, hash or tag, and what is in it; `transaction`: by its hash;
  * - `logs`: events of a range; `state`: the chain's state at a block; `node`: any healthy node;
  * - `send`: tried once; `filter`: rows of ours; `socket`: over WebSocket alone;
+ * - `gone`: nodes served it once, and what it told is found elsewhere (`insteadOf`);
  * - `operator`: only where the operator enabled it.
  */
 export type MethodClass =
@@ -23,6 +24,7 @@ export type MethodClass =
   | 'send'
   | 'filter'
   | 'socket'
+  | 'gone'
   | 'operator'
 
 export interface RpcMethod {
@@ -88,7 +90,7 @@ const addedUnits = (name: string): number =>
 export const methods: readonly RpcMethod[] = [
   method('admin_validatorKey', 'operator', 1),
   method('consensus_getFinalization', 'node', 1),
-  method('consensus_getIdentityTransitionProof', 'node', 1),
+  method('consensus_getIdentityTransitionProof', 'gone', 1),
   method('consensus_getLatest', 'node', 1),
   method('consensus_subscribe', 'socket', 1),
   method('consensus_unsubscribe', 'socket', 1),
@@ -130,6 +132,15 @@ export const methods: readonly RpcMethod[] = [
   method(`${own}forkSchedule`, 'node', 1),
   method(`${own}fundAddress`, 'operator', 1),
 ]
+
+/** Why nodes serve a method no more, and where to find what it told, by its name. */
+export const insteadOf: Readonly<Record<string, string>> = {
+  consensus_getIdentityTransitionProof: [
+    "Tempo's nodes have not served it since v1.11.0.",
+    "The next identity is in the extraData of an epoch's last block,",
+    'which consensus_getFinalization certifies.',
+  ].join(' '),
+}
 
 /** Wallets of ordinary chains ask for these; Tempo has no native balance and other names. */
 const ofOrdinaryChains: readonly RpcMethod[] = [

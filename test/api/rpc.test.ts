@@ -2,7 +2,7 @@
 // else, and keeps every byte. Method: a node of a few lines behind a real server.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { BATCH_CALLS_MAX, readMessage } from '#api/rpc/message.ts'
-import { methods, methodsOf } from '#api/rpc/methods.ts'
+import { insteadOf, methods, methodsOf } from '#api/rpc/methods.ts'
 import { ApiError } from '#http/errors.ts'
 import { type Access, anonymous } from '#http/request/access.ts'
 import { type FakeNode, type NodeCall, startNode } from '../ingest/support/proxyNode.ts'
@@ -134,7 +134,7 @@ describe('methods', () => {
       [
         "admin_validatorKey operator 1 null",
         "consensus_getFinalization node 1 null",
-        "consensus_getIdentityTransitionProof node 1 null",
+        "consensus_getIdentityTransitionProof gone 1 null",
         "consensus_getLatest node 1 null",
         "consensus_subscribe socket 1 null",
         "consensus_unsubscribe socket 1 null",
@@ -215,6 +215,18 @@ describe('methods', () => {
       expect(answers.map(({ error }) => error?.code)).toEqual(batch.map(() => -32601))
     }
     expect(seen.map(({ method }) => method).filter((name) => !known.has(name))).toEqual([])
+  })
+
+  test('that nodes serve no more say where to find what they told, and no node is asked', async () => {
+    seen = []
+    expect((await api.call('consensus_getIdentityTransitionProof', 2042, true)).error).toEqual({
+      code: -32601,
+      message: expect.stringMatching(/is gone.*v1\.11\.0.*extraData.*consensus_getFinalization/),
+    })
+    expect(seen.filter(({ method }) => method.startsWith('consensus_'))).toEqual([])
+    expect(methods.filter((one) => one.class === 'gone').map(({ name }) => name)).toEqual(
+      Object.keys(insteadOf),
+    )
   })
 
   test('of the chain go by its prefix, those of operators need their word, those of sockets name it', async () => {
