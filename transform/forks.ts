@@ -65,7 +65,7 @@ export const forks: readonly Fork[] = [
     knowledge: 'confirmed',
     activatesAt: { 4217: 1_779_112_800, 42431: 1_778_767_200 },
     changes: 'headers end with the context of consensus',
-    handled: ['ingest/verify/parts/header.ts', 'ingest/read/headerShape.ts'],
+    handled: ['ingest/verify/parts/header.ts', 'ingest/read/header/headerShape.ts'],
   },
   {
     name: 'T5',

@@ -8,7 +8,7 @@
 
 import type { Address, Hash, Hex } from '#primitives.ts'
 import type { ToldFeeTerms } from './feeTerms.ts'
-import { checkHeader } from './headerShape.ts'
+import { checkHeader } from './header/headerShape.ts'
 import { type Loose, nothingLoose } from './looseParts.ts'
 import { checkIndex, checkLogs, checkReceipt } from './receiptShape.ts'
 import {
@@ -141,6 +141,9 @@ export interface RpcBlock {
   readonly parentBeaconBlockRoot?: Maybe<Hash>
   /** Since Prague (EIP-7685). */
   readonly requestsHash?: Maybe<Hash>
+  /** Since Amsterdam (EIP-7928, EIP-7843); the first on builds of Tempo, too. */
+  readonly blockAccessListHash?: Maybe<Hash>
+  readonly slotNumber?: Maybe<Quantity>
   readonly size?: Maybe<Quantity>
   /** Not checked here; compared with the header's `withdrawalsRoot` and `sha3Uncles` later. */
   readonly withdrawals?: unknown

@@ -2,6 +2,7 @@ import { keccak256 } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { address } from '#primitives.ts'
 import { type RecordedBlock, readRecording } from '../../test/chain/recordings.ts'
+import { amsterdamBlocks } from '../../test/support/amsterdam.ts'
 import { type BuiltBlock, builtBlock } from '../../test/support/builtBlock.ts'
 import { readAt, withAt, withFlipped } from '../../test/support/json.ts'
 import { readRealBlock } from '../../test/support/realBlocks.ts'
@@ -94,6 +95,17 @@ describe('a block of a fork that is known', () => {
     expect(headerOf(built.block, 1_000)).toEqual(allProved)
   })
 
+  it('is unprovable without its slot above the known heights, and refuted with another field changed or below', async () => {
+    const fields = { blockAccessListHash: keccak256('0x08'), slotNumber: '0x9' } as const
+    const { block } = await builtBlock({ fields })
+    const told = withAt(block, 'slotNumber', undefined)
+    expect(headerOf(block, 999)).toEqual(allProved)
+    expect(headerOf(told, 999).header).toBe('unprovable')
+    expect(headerOf(told, 1_000).header).toBe('refuted')
+    expect(headerOf(withAt(block, 'slotNumber', '0xa'), 999).header).toBe('refuted')
+    expect(headerOf(withAt(block, 'blockAccessListHash', undefined), 999).header).toBe('refuted')
+  })
+
   it('is refuted with an invented envelope', () => {
     const transactions = built.block.transactions.map((tx) => ({
       ...tx,
@@ -102,6 +114,26 @@ describe('a block of a fork that is known', () => {
     const invented = { ...built.block, transactions }
     expect(headerOf(invented, 1_000).transactionsRoot).toBe('refuted')
     expect(headerOf(invented, 999).transactionsRoot).toBe('unprovable')
+  })
+})
+
+describe('a block of Amsterdam', () => {
+  it.each(['0x1', '0x1e8480'] as const)(
+    'is proved whatever its gas is to that of its receipts (%s)',
+    async (gasUsed) => {
+      const fields = { gasUsed, blockAccessListHash: keccak256('0x08'), slotNumber: '0x0' } as const
+      expect(prove(await builtBlock({ fields }), 'ethereum')).toEqual(allProved)
+    },
+  )
+
+  it('is proved with the log of its payment, and refuted without it or with another amount', () => {
+    const [paid] = amsterdamBlocks()
+    if (!paid) throw new Error('no block')
+    expect(prove(paid, 'ethereum')).toEqual(allProved)
+    expect(refutedParts(prove(withAt(paid, 'receipts[0].logs', []), 'ethereum'))).toEqual(['receiptsRoot'])
+    expect(refutedParts(prove(withFlipped(paid, 'receipts[0].logs[0].data'), 'ethereum'))).toEqual([
+      'receiptsRoot',
+    ])
   })
 })
 

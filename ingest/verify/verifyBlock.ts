@@ -4,6 +4,7 @@
  */
 
 import type { RpcBlock, RpcTransaction } from '../read/block.ts'
+import { leavesOutSlot } from '../read/header/forkFields.ts'
 import type { BytesAt } from '../read/json/byteBuffer.ts'
 import { type Loose, nothingLoose } from '../read/looseParts.ts'
 import {
@@ -144,7 +145,8 @@ function verifyHeader(
   if (headerHash(block, rule) === block.hash)
     return hasListsOf(block, known !== undefined && isUpTo(block, known.headersTo)) ? 'proved' : 'refuted'
   if (known && isUpTo(block, known.headersTo)) return 'refuted'
-  return hasUnknownHeaderFields(block) || loose.has('header') ? 'unprovable' : 'refuted'
+  const isOpen = hasUnknownHeaderFields(block) || leavesOutSlot(block) || loose.has('header')
+  return isOpen ? 'unprovable' : 'refuted'
 }
 
 const isUpTo = ({ number }: RpcBlock, height: number): boolean => Number(number) <= height

@@ -24,11 +24,18 @@ afterEach(async () => {
   for (const one of open.splice(0)) await one.close()
 })
 
+/** The last one is of a fork that nobody knows. */
+const newFields = {
+  blockAccessListHash: `0x${'ba'.repeat(32)}`,
+  slotNumber: '0x1234',
+  slotsMissed: '0x1',
+} as const
+
 let newField: BuiltBlock
 let newEnvelope: BuiltBlock
 beforeAll(async () => {
-  newField = await builtBlock({ fields: { slotNumber: '0x1234' } })
-  newEnvelope = await builtBlock({ fields: { slotNumber: '0x1234' }, hasEnvelope: true })
+  newField = await builtBlock({ fields: newFields })
+  newEnvelope = await builtBlock({ fields: newFields, hasEnvelope: true })
 })
 
 /** @param encoded what it tells of the block's own bytes; absent, it knows no such method */

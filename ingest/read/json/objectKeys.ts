@@ -19,7 +19,7 @@ export class ObjectKeys {
   readonly none: number
 
   constructor(names: readonly string[]) {
-    if (names.length > KEYS_MAX) throw new RangeError(`${names.length} keys`)
+    if (names.length > 2 * KEYS_MAX) throw new RangeError(`${names.length} keys`)
     this.#texts = names.map((name) => asciiText(`"${name}":`))
     this.#numbers = new Map(names.map((name, number) => [name, number]))
     this.unknown = names.length
@@ -49,8 +49,8 @@ export class ObjectKeys {
   }
 }
 
-/** Bits of a number that `withKey` has for them. */
-const KEYS_MAX = 31
+/** Bits of a number that `withKey` has for keys. An object of more keys has two such numbers. */
+export const KEYS_MAX = 31
 
 /**
  * Which keys an object had, as bits by their numbers. A key that comes twice is left to JSON.parse,

@@ -5,9 +5,10 @@
  */
 import type { Address, Hash, Hex } from '#primitives.ts'
 import type { ConsensusContext, RpcBlock } from '../block.ts'
+import { type ForkFieldName, forkFields } from '../header/forkFields.ts'
 import { ascii, declined, EXACT_DIGITS, JsonCursor, type Slice } from '../json/jsonCursor.ts'
 import { JsonTexts } from '../json/jsonTexts.ts'
-import { ObjectKeys, withKey } from '../json/objectKeys.ts'
+import { KEYS_MAX, ObjectKeys, withKey } from '../json/objectKeys.ts'
 import { DIGITS64, DIGITS256 } from '../shape.ts'
 import { ADDRESS_BYTES, BLOOM_BYTES, HASH_BYTES } from './scannedReceipt.ts'
 import { scanTransactions, type TransactionScan } from './scanTransactions.ts'
@@ -47,6 +48,7 @@ function scanFields(texts: JsonTexts): BlockScan {
   let isWhole = true
   let scan: TransactionScan | null = null
   let seen = 0
+  let seenBehind = 0
   let key = keys.none
   cursor.expect(ascii.openObject)
   do {
@@ -56,7 +58,8 @@ function scanFields(texts: JsonTexts): BlockScan {
       isWhole = false
       continue
     }
-    seen = withKey(seen, key)
+    if (key < KEYS_MAX) seen = withKey(seen, key)
+    else seenBehind = withKey(seenBehind, key - KEYS_MAX)
     if (key === transactionsKey) {
       if ((seen & NAME_KEYS) !== NAME_KEYS) throw declined
       scan = scanTransactions(texts, header)
@@ -117,20 +120,25 @@ const required: Readonly<Record<string, ReadField>> = {
 }
 
 const hashOrNull =
-  (field: 'mixHash' | 'withdrawalsRoot' | 'parentBeaconBlockRoot' | 'requestsHash'): ReadField =>
+  (field: 'mixHash' | ForkFieldName<'hash'>): ReadField =>
   (texts, header) => {
     header[field] = texts.readBytesOrNull(HASH_BYTES) as Hash | null
   }
 
 type NumberField =
-  | ('difficulty' | 'baseFeePerGas' | 'blobGasUsed' | 'excessBlobGas' | 'size')
+  | ('difficulty' | 'size' | ForkFieldName<'uint64' | 'uint256'>)
   | ('mainBlockGeneralGasLimit' | 'sharedGasLimit' | 'timestampMillisPart' | 'timestampMillis')
 
 const numberOrNull =
-  (field: NumberField): ReadField =>
+  (field: NumberField, digits = DIGITS256): ReadField =>
   (texts, header) => {
-    header[field] = texts.readQuantityOrNull(DIGITS256)
+    header[field] = texts.readQuantityOrNull(digits)
   }
+
+const ofFork = (field: (typeof forkFields)[number]): ReadField =>
+  field.kind === 'hash'
+    ? hashOrNull(field.json)
+    : numberOrNull(field.json, field.kind === 'uint64' ? DIGITS64 : DIGITS256)
 
 /** Nearly always empty; an entry takes JSON.parse. */
 const listOf =
@@ -149,13 +157,8 @@ const EMPTY_LIST_CHARACTERS = 2
 
 const optional: Readonly<Record<string, ReadField>> = {
   mixHash: hashOrNull('mixHash'),
-  withdrawalsRoot: hashOrNull('withdrawalsRoot'),
-  parentBeaconBlockRoot: hashOrNull('parentBeaconBlockRoot'),
-  requestsHash: hashOrNull('requestsHash'),
   difficulty: numberOrNull('difficulty'),
-  baseFeePerGas: numberOrNull('baseFeePerGas'),
-  blobGasUsed: numberOrNull('blobGasUsed'),
-  excessBlobGas: numberOrNull('excessBlobGas'),
+  ...Object.fromEntries(forkFields.map((field) => [field.json, ofFork(field)])),
   size: numberOrNull('size'),
   mainBlockGeneralGasLimit: numberOrNull('mainBlockGeneralGasLimit'),
   sharedGasLimit: numberOrNull('sharedGasLimit'),
@@ -170,12 +173,13 @@ const optional: Readonly<Record<string, ReadField>> = {
 
 const NONCE_BYTES = 8
 
-const fields = { ...required, ...optional }
-const readers = Object.values(fields)
+const fields: Readonly<Partial<Record<string, ReadField>>> = { ...required, ...optional }
 /** Transactions and context are read by the loop itself. */
-const keys = new ObjectKeys([...Object.keys(fields), 'transactions', 'consensusContext'])
-const transactionsKey = readers.length
-const contextKey = transactionsKey + 1
+const names = [...Object.keys(required), 'transactions', 'consensusContext', ...Object.keys(optional)]
+const readers = names.map((name) => fields[name])
+const keys = new ObjectKeys(names)
+const transactionsKey = names.indexOf('transactions')
+const contextKey = names.indexOf('consensusContext')
 const NAME_KEYS = 0b11
 const requiredKeys = ((1 << Object.keys(required).length) - 1) | (1 << transactionsKey)
 
@@ -241,6 +245,8 @@ function emptyHeader(): Header {
     excessBlobGas: null,
     parentBeaconBlockRoot: null,
     requestsHash: null,
+    blockAccessListHash: null,
+    slotNumber: null,
     size: null,
     withdrawals: null,
     uncles: null,

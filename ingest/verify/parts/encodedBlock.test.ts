@@ -1,11 +1,13 @@
+import { fromRlp, keccak256, toHex, toRlp } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type BuiltBlock, builtBlock } from '#test/support/builtBlock.ts'
 import { withAt } from '#test/support/json.ts'
+import { readRealBlock } from '#test/support/realBlocks.ts'
 import { scanned } from '#test/support/scanned.ts'
 import { parseBlock, parseReceipts } from '../../read/block.ts'
 import { type BlockProof, verifyBlock } from '../verifyBlock.ts'
-import type { EncodedBlock } from './encodedBlock.ts'
-import type { HeaderRule } from './header.ts'
+import { type EncodedBlock, encodedHeaderVerdict } from './encodedBlock.ts'
+import { type HeaderRule, headerBytes } from './header.ts'
 
 /** What is proved of an answer, with the block's own bytes or without. */
 function prove(
@@ -20,11 +22,18 @@ function prove(
 
 const wrong = (told: BuiltBlock, path: string, value: unknown): BuiltBlock => withAt(told, path, value)
 
+/** The last one is of a fork that nobody knows. */
+const newFields = {
+  blockAccessListHash: `0x${'ba'.repeat(32)}`,
+  slotNumber: '0x1234',
+  slotsMissed: '0x1',
+} as const
+
 let newField: BuiltBlock
 let newEnvelope: BuiltBlock
 beforeAll(async () => {
-  newField = await builtBlock({ fields: { slotNumber: '0x1234' } })
-  newEnvelope = await builtBlock({ fields: { slotNumber: '0x1234' }, hasEnvelope: true })
+  newField = await builtBlock({ fields: newFields })
+  newEnvelope = await builtBlock({ fields: newFields, hasEnvelope: true })
 })
 
 describe('a header with a field we do not know', () => {
@@ -47,9 +56,21 @@ describe('a header with a field we do not know', () => {
     },
   )
 
-  it('is not proved where it leaves out what every fork has', () => {
-    const told = wrong(newField, 'block.requestsHash', undefined)
+  it.each(['requestsHash', 'slotNumber'])('is not proved where it leaves out its %s', (field) => {
+    const told = wrong(newField, `block.${field}`, undefined)
     expect(prove(told, newField.encoded).header).toBe('unprovable')
+  })
+
+  it('is proved on Tempo, which has no field of Amsterdam, by what stands behind the inner header', () => {
+    const json = { ...Object(readRealBlock('tempo-mainnet', '20636966').block), transactions: [] }
+    const items = fromRlp(toHex(headerBytes(parseBlock(json), 'tempo')))
+    const header = [...(Array.isArray(items) ? items : []), '0x2a' as const]
+    const encoded = { block: toRlp([header, [], []]), receipts: [] }
+    const verdictWith = (lie: object) =>
+      encodedHeaderVerdict(parseBlock({ ...json, hash: keccak256(toRlp(header)), ...lie }), encoded)
+    expect(verdictWith({})).toBe('proved')
+    expect(verdictWith({ requestsHash: null })).toBe('open')
+    expect(verdictWith({ gasUsed: '0x1' })).toBe('refuted')
   })
 
   it.each([

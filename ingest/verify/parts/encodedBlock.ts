@@ -4,12 +4,14 @@
  */
 
 import type { RpcBlock } from '../../read/block.ts'
+import { forkFieldNames } from '../../read/header/forkFields.ts'
 import type { ScannedReceipts } from '../../read/scan/scannedReceipt.ts'
+import { isAbsent } from '../../read/shape.ts'
 import { keccak256Hex } from '../tries/keccak.ts'
 import { RlpWriter } from '../tries/rlp.ts'
-import { beginsAs, firstItem, isList } from '../tries/rlpItems.ts'
+import { beginsAs, firstItem, isList, itemsIn } from '../tries/rlpItems.ts'
 import { orderedTrieRoot } from '../tries/trie.ts'
-import { hasAllForkFields, headerBytes } from './header.ts'
+import { headerBytes, PLAIN_FIELDS } from './header.ts'
 import { writeReceipt } from './receipt.ts'
 
 /**
@@ -26,7 +28,7 @@ type EncodedVerdict = 'proved' | 'refuted' | 'open'
 
 /**
  * Whether the header's fields are those of the bytes that hash to the block. Fields we do not know
- * come behind all we know; they are in no row.
+ * come behind all we know; they are in no row. One that we know and that is not told would be.
  */
 export function encodedHeaderVerdict(block: RpcBlock, { block: text }: EncodedBlock): EncodedVerdict {
   const bytes = bytesOf(text)
@@ -34,10 +36,20 @@ export function encodedHeaderVerdict(block: RpcBlock, { block: text }: EncodedBl
   if (!header || !isList(header) || keccak256Hex(header) !== block.hash) return 'open'
   const rules = ['ethereum', 'tempo'] as const
   if (rules.some((rule) => keccak256Hex(headerBytes(block, rule)) === block.hash)) return 'proved'
-  // A fork adds its fields behind those of all forks before.
-  if (!hasAllForkFields(block)) return 'open'
+  if (leavesOutKnown(block, header)) return 'open'
   return rules.some((rule) => beginsAs(header, headerBytes(block, rule))) ? 'proved' : 'refuted'
 }
+
+/** Whether the bytes have an item for a known field that was not told. */
+function leavesOutKnown(block: RpcBlock, header: Uint8Array): boolean {
+  const items = itemsIn(header)
+  const inner = items[TEMPO_INNER]
+  const count = (inner && isList(inner) ? itemsIn(inner) : items).length - PLAIN_FIELDS
+  return forkFieldNames.slice(0, Math.max(0, count)).some((name) => isAbsent(block[name]))
+}
+
+/** Where Tempo's header has the one of Ethereum, whose own item there is no list. */
+const TEMPO_INNER = 3
 
 /**
  * Whether receipts say what the bytes under the header's root say; envelopes we do not know begin

@@ -1,9 +1,11 @@
+import { fromRlp, keccak256, toHex, toRlp } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type BuiltBlock, builtBlock } from '#test/support/builtBlock.ts'
+import { amsterdamBlocks, amsterdamHeader } from '#test/support/amsterdam.ts'
+import { type BuiltBlock, builtBlock, type JsonObject } from '#test/support/builtBlock.ts'
 import { withAt } from '#test/support/json.ts'
 import { readRealBlock } from '#test/support/realBlocks.ts'
 import { parseBlock } from '../../read/block.ts'
-import { detectHeaderRule, hasUnknownHeaderFields, headerHash } from './header.ts'
+import { detectHeaderRule, hasUnknownHeaderFields, headerBytes, headerHash } from './header.ts'
 
 let built: BuiltBlock
 beforeAll(async () => {
@@ -55,7 +57,42 @@ describe('header hashes', () => {
 
   it('may miss a field of a fork we do not know', () => {
     expect(hasUnknownHeaderFields(parseBlock(built.block))).toBe(false)
-    expect(hasUnknownHeaderFields(parseBlock({ ...built.block, blockAccessListHash: emptyRoot }))).toBe(true)
+    expect(hasUnknownHeaderFields(parseBlock({ ...built.block, slotsMissed: '0x1' }))).toBe(true)
+  })
+})
+
+describe('header hashes of Amsterdam', () => {
+  const swapped = (header: JsonObject) => ({
+    ...header,
+    blockAccessListHash: `0x${String(header['slotNumber']).slice(2).padStart(64, '0')}`,
+    slotNumber: '0x1',
+  })
+
+  it.each(['sepolia11856337', 'devnet192amsterdam', 'synthetic'] as const)(
+    'give that of %s, and another one without either field',
+    (name) => {
+      const header = amsterdamHeader(name)
+      expect(detectHeaderRule(parseBlock(header))).toBe('ethereum')
+      for (const field of ['blockAccessListHash', 'slotNumber'])
+        expect(detectHeaderRule(parseBlock(withAt(amsterdamHeader(name), field, undefined))), field).toBe(
+          'unknown',
+        )
+      expect(detectHeaderRule(parseBlock(swapped(amsterdamHeader(name))))).toBe('unknown')
+    },
+  )
+
+  it('give that of the block before the fork, which has neither', () => {
+    expect(detectHeaderRule(parseBlock(amsterdamHeader('devnet191prague')))).toBe('ethereum')
+  })
+
+  it('hash slot 0 as the empty string, and differ where both fields are left out', () => {
+    const [block] = amsterdamBlocks()
+    expect(block?.block).toMatchObject({ slotNumber: '0x0' })
+    expect(detectHeaderRule(parseBlock(block?.block))).toBe('ethereum')
+    const { blockAccessListHash: _, slotNumber: __, ...header } = amsterdamHeader('synthetic')
+    expect(headerHash(parseBlock(header), 'ethereum')).toBe(
+      '0x674ef048b9dc0acfb0837431fddf9bf19b689effe7207df912cbf774899338be',
+    )
   })
 })
 
@@ -76,5 +113,18 @@ describe('Tempo header hashes', () => {
     for (const [path, value] of Object.entries(changes)) {
       expect(detectHeaderRule(parseBlock(withAt(block, path, value))), path).toBe('unknown')
     }
+  })
+
+  it('cover the list hash that some builds write into the inner header', () => {
+    const { block } = readRealBlock('tempo-mainnet', '20636966')
+    const items = fromRlp(toHex(headerBytes(parseBlock(block), 'tempo')))
+    const header = Array.isArray(items) ? items : []
+    const withList = header.map((item) =>
+      Array.isArray(item) && item.length > 4 ? [...item, emptyRoot] : item,
+    )
+    const hash = keccak256(toRlp(withList))
+    const told = { ...Object(block), hash, blockAccessListHash: emptyRoot, transactions: [] }
+    expect(detectHeaderRule(parseBlock(told))).toBe('tempo')
+    expect(detectHeaderRule(parseBlock({ ...told, blockAccessListHash: null }))).toBe('unknown')
   })
 })

@@ -4,6 +4,7 @@
  */
 
 import type { RpcBlock } from '../../read/block.ts'
+import { countForkFields, forkFieldNames } from '../../read/header/forkFields.ts'
 import { keccak256Hex } from '../tries/keccak.ts'
 import { type RlpItem, RlpWriter } from '../tries/rlp.ts'
 
@@ -31,10 +32,6 @@ export function headerBytes(block: RpcBlock, rule: 'ethereum' | 'tempo'): Uint8A
   return writer.since(0)
 }
 
-/** Whether the header has the fields of every fork we know. */
-export const hasAllForkFields = (block: RpcBlock): boolean =>
-  forkFields.every((field) => block[field] !== undefined && block[field] !== null)
-
 /**
  * Whether a header has fields we do not know. A fork may have added one to what is hashed, so a
  * hash that does not match is then no proof of a lie.
@@ -55,15 +52,8 @@ export const hasFieldsOfTempo = ({
 
 const writer = new RlpWriter()
 
-/** Fields that came with London, Shanghai, Cancun and Prague, in the order they are hashed. */
-const forkFields = [
-  'baseFeePerGas',
-  'withdrawalsRoot',
-  'blobGasUsed',
-  'excessBlobGas',
-  'parentBeaconBlockRoot',
-  'requestsHash',
-] as const
+/** Fields that every header has; those of `forkFields` come behind them. */
+export const PLAIN_FIELDS = 15
 
 function ethereumHeader(block: RpcBlock): readonly RlpItem[] {
   const header: RlpItem[] = [
@@ -83,8 +73,11 @@ function ethereumHeader(block: RpcBlock): readonly RlpItem[] {
     block.mixHash,
     block.nonce,
   ]
-  const present = forkFields.findLastIndex((field) => block[field] !== undefined && block[field] !== null)
-  for (const field of forkFields.slice(0, present + 1)) header.push(block[field])
+  const count = countForkFields(block)
+  for (let index = 0; index < count; index++) {
+    const name = forkFieldNames[index]
+    if (name !== undefined) header.push(block[name])
+  }
   return header
 }
 
@@ -121,7 +114,7 @@ const knownFields = new Set<string>([
   'extraData',
   'mixHash',
   'nonce',
-  ...forkFields,
+  ...forkFieldNames,
   'mainBlockGeneralGasLimit',
   'sharedGasLimit',
   'timestampMillisPart',

@@ -14,6 +14,12 @@ export function listItems(bytes: Uint8Array): readonly Uint8Array[] {
   return list && isList(bytes) ? itemsOf(list) : []
 }
 
+/** The items of a list, each with its prefix; none where it is no list, or ends within one. */
+export function itemsIn(list: Uint8Array): readonly Uint8Array[] {
+  const content = isList(list) ? contentOf(list) : null
+  return content ? itemsOf(content) : []
+}
+
 export const isList = (item: Uint8Array): boolean => (item[0] ?? 0) >= EMPTY_LIST
 
 /** Whether both are one item, or lists of which the longer one begins with the items of the other. */

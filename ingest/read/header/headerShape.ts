@@ -1,4 +1,5 @@
 /** The shape of a block's header in a node's answer. */
+
 import {
   DIGITS64,
   DIGITS256,
@@ -14,8 +15,9 @@ import {
   isAbsent,
   type Place,
   respell,
-} from './shape.ts'
-import { spelledQuantity } from './spelling.ts'
+} from '../shape.ts'
+import { spelledQuantity } from '../spelling.ts'
+import { forkFields } from './forkFields.ts'
 
 /** @throws NodeAnswerError */
 export function checkHeader(block: Fields, place: Place): void {
@@ -30,8 +32,13 @@ export function checkHeader(block: Fields, place: Place): void {
   expectQuantity(block, 'gasLimit', DIGITS64, place)
   expectSafeQuantity(block, 'gasUsed', place)
   expectHex(block, 'extraData', place)
-  for (const field of laterHashes) if (!isAbsent(block[field])) expectHash(block, field, place)
-  for (const field of laterNumbers) {
+  for (const { json, kind } of forkFields) {
+    if (isAbsent(block[json])) continue
+    if (kind === 'hash') expectHash(block, json, place)
+    else expectQuantity(block, json, kind === 'uint64' ? DIGITS64 : DIGITS256, place)
+  }
+  if (!isAbsent(block['mixHash'])) expectHash(block, 'mixHash', place)
+  for (const field of looseNumbers) {
     if (!isAbsent(block[field])) expectQuantity(block, field, DIGITS256, place)
   }
   if (!isAbsent(block['nonce'])) checkNonce(block, place)
@@ -39,13 +46,9 @@ export function checkHeader(block: Fields, place: Place): void {
 }
 
 const headerHashes = ['stateRoot', 'transactionsRoot', 'receiptsRoot', 'sha3Uncles']
-/** Header fields that came with a fork, or that some chains do without. */
-const laterHashes = ['mixHash', 'withdrawalsRoot', 'parentBeaconBlockRoot', 'requestsHash']
-const laterNumbers = [
+/** Numbers that some chains do without. */
+const looseNumbers = [
   'difficulty',
-  'baseFeePerGas',
-  'blobGasUsed',
-  'excessBlobGas',
   'size',
   'mainBlockGeneralGasLimit',
   'sharedGasLimit',
