@@ -11,13 +11,20 @@ const summaryFields = {
   number: s.count,
   timestamp: s.timestamp,
   transactionCount: s.count,
+  blockAccessListHash: s.optional(s.hash),
+  slotNumber: s.optional(
+    s.chainNumberWith({
+      description:
+        'As `blockAccessListHash` since Amsterdam; absent before, and where the node does not say.',
+    }),
+  ),
 } as const
 
 export const blockSummarySchema = s.named('BlockSummary', summaryFields)
 
 export const headerGasUsed = s.chainNumberWith({
   description:
-    'As in the header. On Tempo without the gas of state growth since T14 (draft), which `gasUsed` of receipts has.',
+    'As in the header: since EIP-7778 no sum of the `gasUsed` of receipts, which may be more or less; on Tempo without the gas of state growth since T14 (draft).',
 })
 
 export const blockSchema = s.named('Block', {
@@ -38,6 +45,8 @@ export function presentBlockSummary(row: StoredRow<'blocks'>): s.Static<typeof b
     number: Number(row.num),
     timestamp: s.isoSeconds(row.timestamp),
     transactionCount: row.tx_count,
+    ...(row.block_access_list_hash !== null && { blockAccessListHash: row.block_access_list_hash }),
+    ...(row.slot_number !== null && { slotNumber: row.slot_number }),
   }
 }
 

@@ -37,7 +37,7 @@ export const receiptSchema = s.named('Receipt', {
   gasUsed: s.chainNumberWith({ description: 'Gas paid for.' }),
   cumulativeGasUsed: s.chainNumberWith({
     description:
-      'Gas paid for in the block up to and with this transaction; on Tempo more than `gasUsed` of the block since T14 (draft).',
+      'Gas paid for in the block up to and with this transaction; the last one is not `gasUsed` of the block since EIP-7778, nor on Tempo since T14 (draft).',
   }),
   effectiveGasPrice: s.amount,
   feeAmount: s.nullable(

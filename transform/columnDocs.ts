@@ -30,7 +30,7 @@ export const columnDocs = {
       timestamp_ms: 'Unix milliseconds; whole seconds where the header has no finer time',
       gas_limit: 'most gas the block may use, as its gas_used counts it',
       gas_used:
-        'as in the header; on Tempo without the gas of state growth since T14 (draft), which gas_used of transactions has',
+        'as in the header: since EIP-7778 no sum of what transactions paid for, which may be more or less; on Tempo without the gas of state growth since T14 (draft)',
       miner: 'fee recipient',
       extra_data: 'as in the header',
       state_root: 'as in the header',
@@ -41,6 +41,9 @@ export const columnDocs = {
       log_count: 'logs in the block',
       consensus_proposer: 'as in the header; null on chains without it',
       base_fee_per_gas: 'attodollars per gas on Tempo, wei elsewhere; null before EIP-1559',
+      block_access_list_hash: 'as in the header; null before EIP-7928',
+      slot_number:
+        'slot of the beacon chain; slots without a block are left out; null before EIP-7843 and where the node does not say',
     },
   },
   txs: {
@@ -67,7 +70,7 @@ export const columnDocs = {
       status: '1 succeeded, 0 reverted, null before Byzantium',
       gas_used: 'gas paid for',
       cumulative_gas_used:
-        'gas paid for in the block up to and with this transaction; on Tempo more than gas_used of the block since T14 (draft)',
+        'gas paid for in the block up to and with this transaction; the last one is not gas_used of the block since EIP-7778, nor on Tempo since T14 (draft)',
       contract_address: 'contract created; null where none was',
       fee_payer: 'account that paid the fee; null where it is not told',
       paid_fee_token: 'token the fee was really paid in; null for the native coin',

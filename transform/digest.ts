@@ -3,7 +3,8 @@
  *
  * Canonical bytes of a row: of every column but the 256-bit ones, in order, the field as Postgres
  * sends it in binary (int32 length, then the bytes; -1 for NULL), then of every 256-bit column its
- * decimal digits and a comma (`-,` for NULL). The digest of a row is the CRC32 (zlib's) of that;
+ * decimal digits and a comma (`-,` for NULL), then of every column that was added later and is not
+ * NULL the field. The digest of a row is the CRC32 (zlib's) of that;
  * the digest of a set of rows is the sum. A sum, never an XOR: doubled rows would cancel. The
  * encoders compute it while writing (encode/compileAppend.ts); the expressions here compute the
  * same in either engine, so that `sum(..)` over any range of blocks can be compared.
@@ -23,14 +24,14 @@ export function clickhouseDigestSql(table: Table): string {
 /** Column names are words of SQL now and then (`from`, `to`), so they are always quoted. */
 const quote = (column: Column): string => `"${column.name}"`
 
-/** What the length -1 of a NULL looks like. */
-const nullField = 'ffffffff'
+/** What the length -1 of a NULL looks like; rows from before a column have nothing of it. */
+const absentField = ({ isAdded }: Column): string => (isAdded ? '' : 'ffffffff')
 
 function postgresPart(column: Column): string {
   const name = quote(column)
   if (column.type === 'uint256') return `convert_to(coalesce(${name}::text, '-') || ',', 'UTF8')`
   const field = postgresField(column.type, name)
-  return column.nullable ? `coalesce(${field}, '\\x${nullField}'::bytea)` : field
+  return column.nullable ? `coalesce(${field}, '\\x${absentField(column)}'::bytea)` : field
 }
 
 /** Field of a value that is not NULL; NULL if it is. */
@@ -65,7 +66,7 @@ function clickhousePart(column: Column): string {
     return `${digits}, ','`
   }
   const field = clickhouseField(column.type, value)
-  return column.nullable ? `if(isNull(${name}), unhex('${nullField}'), concat(${field}))` : field
+  return column.nullable ? `if(isNull(${name}), unhex('${absentField(column)}'), concat(${field}))` : field
 }
 
 /** Comma-separated strings that make up a field. */

@@ -7,7 +7,7 @@ import type { ProjectionName } from './tables.ts'
  * proofs.
  */
 export const projectionVersions: Readonly<Record<ProjectionName, number>> = {
-  base: 2,
+  base: 3,
   token_transfers: 2,
   token_approvals: 1,
   holder_deltas: 2,

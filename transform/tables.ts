@@ -7,8 +7,9 @@
  * migration per engine.
  *
  * Names are those analysts know (`block_num`, `tx_idx`, `log_idx`, `topic0`). Order matters:
- * 256-bit columns come last, because the canonical bytes of a row are its Postgres wire fields
- * followed by its 256-bit values as text (digest.ts).
+ * 256-bit columns come behind the others, because the canonical bytes of a row are its Postgres wire
+ * fields followed by its 256-bit values as text (digest.ts); columns that were added to stored rows
+ * (`+`) are last, as Postgres has them.
  */
 
 import type { BytesAt } from '#ingest/read/json/byteBuffer.ts'
@@ -55,6 +56,11 @@ export interface Column {
   readonly name: string
   readonly type: ColumnType
   readonly nullable: boolean
+  /**
+   * Added when rows were stored already, which have NULL there and keep their digests: a NULL is no
+   * part of them (digest.ts).
+   */
+  readonly isAdded: boolean
   /** What it says, for readers of a database. */
   readonly doc: string
 }
@@ -80,7 +86,10 @@ export interface Table {
   readonly columns: readonly Column[]
 }
 
-type Definition = Readonly<Record<string, ColumnType | `${ColumnType}?`>>
+/** `?` may be NULL; so may `+`, which was added later and is none of 256 bits. */
+type Definition = Readonly<
+  Record<string, ColumnType | `${ColumnType}?` | `${Exclude<ColumnType, 'uint256'>}+`>
+>
 
 const definitions = {
   /** One row: one block header. */
@@ -102,6 +111,8 @@ const definitions = {
     log_count: 'uint32',
     consensus_proposer: 'hash?',
     base_fee_per_gas: 'uint256?',
+    block_access_list_hash: 'hash+',
+    slot_number: 'uint64+',
   },
   /**
    * One row: one transaction with its receipt (they are 1:1; `txs` and `receipts` are two views of
@@ -277,7 +288,7 @@ type Value<T extends ColumnType> = T extends 'bool'
           ? string | Uint8Array
           : number
 
-type ValueOf<D> = D extends `${infer T extends ColumnType}?`
+type ValueOf<D> = D extends `${infer T extends ColumnType}${'?' | '+'}`
   ? Value<T> | null
   : D extends ColumnType
     ? Value<D>
@@ -296,7 +307,7 @@ export type StoredRow<Name extends TableName> = {
   readonly [Column in keyof Row<Name>]: Row<Name>[Column] | PlaceOf<(typeof definitions)[Name][Column]>
 }
 
-type PlaceOf<D> = D extends `${'address' | 'hash' | 'bytes' | 'uint256'}${'' | '?'}` ? BytesAt : never
+type PlaceOf<D> = D extends `${'address' | 'hash' | 'bytes' | 'uint256'}${'' | '?' | '+'}` ? BytesAt : never
 
 /** All tables, in the order they are written. */
 export const tables: { readonly [Name in TableName]: Table } = build()
@@ -335,8 +346,9 @@ function table(name: TableName, definition: Definition): Table {
   const texts: TableDoc<string> = docs[name]
   const columns = Object.entries(definition).map(([column, type]) => ({
     name: column,
-    type: type.replace('?', '') as ColumnType,
-    nullable: type.endsWith('?'),
+    type: type.replace(/[?+]$/, '') as ColumnType,
+    nullable: /[?+]$/.test(type),
+    isAdded: type.endsWith('+'),
     doc: texts.columns[column] ?? '',
   }))
   return {

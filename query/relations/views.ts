@@ -79,6 +79,8 @@ export const views: readonly View[] = [
         'log_count',
         'size',
         'base_fee_per_gas',
+        'block_access_list_hash',
+        'slot_number',
       ),
     ],
   },

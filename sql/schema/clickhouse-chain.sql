@@ -24,7 +24,7 @@ CREATE TABLE chain.blocks
     `timestamp` DateTime('UTC') COMMENT 'time of the block, to the second; several blocks share one',
     `timestamp_ms` UInt64 COMMENT 'Unix milliseconds; whole seconds where the header has no finer time',
     `gas_limit` UInt64 COMMENT 'most gas the block may use, as its gas_used counts it',
-    `gas_used` UInt64 COMMENT 'as in the header; on Tempo without the gas of state growth since T14 (draft), which gas_used of transactions has',
+    `gas_used` UInt64 COMMENT 'as in the header: since EIP-7778 no sum of what transactions paid for, which may be more or less; on Tempo without the gas of state growth since T14 (draft)',
     `miner` FixedString(20) COMMENT 'fee recipient',
     `extra_data` String COMMENT 'as in the header',
     `state_root` FixedString(32) COMMENT 'as in the header',
@@ -35,6 +35,8 @@ CREATE TABLE chain.blocks
     `log_count` UInt32 COMMENT 'logs in the block',
     `consensus_proposer` Nullable(FixedString(32)) COMMENT 'as in the header; null on chains without it',
     `base_fee_per_gas` Nullable(UInt256) COMMENT 'attodollars per gas on Tempo, wei elsewhere; null before EIP-1559',
+    `block_access_list_hash` Nullable(FixedString(32)) COMMENT 'as in the header; null before EIP-7928',
+    `slot_number` Nullable(UInt64) COMMENT 'slot of the beacon chain; slots without a block are left out; null before EIP-7843 and where the node does not say',
     INDEX hash_bloom hash TYPE bloom_filter(0.01) GRANULARITY 1
 )
 ENGINE = MergeTree
@@ -198,7 +200,7 @@ CREATE TABLE chain.txs
     `signature_type` Nullable(UInt8) COMMENT '0 secp256k1, 1 P256, 2 WebAuthn, 6 zk (an identity with a proof; TIP-1131 of Tempo, draft); null for others, such as owners of a configurable account (Tempo, since T14, draft)',
     `status` Nullable(UInt8) COMMENT '1 succeeded, 0 reverted, null before Byzantium',
     `gas_used` UInt64 COMMENT 'gas paid for',
-    `cumulative_gas_used` UInt64 COMMENT 'gas paid for in the block up to and with this transaction; on Tempo more than gas_used of the block since T14 (draft)',
+    `cumulative_gas_used` UInt64 COMMENT 'gas paid for in the block up to and with this transaction; the last one is not gas_used of the block since EIP-7778, nor on Tempo since T14 (draft)',
     `contract_address` Nullable(FixedString(20)) COMMENT 'contract created; null where none was',
     `fee_payer` Nullable(FixedString(20)) COMMENT 'account that paid the fee; null where it is not told',
     `paid_fee_token` Nullable(FixedString(20)) COMMENT 'token the fee was really paid in; null for the native coin',

@@ -138,6 +138,8 @@ CREATE TABLE chain.blocks (
   log_count integer NOT NULL,
   consensus_proposer bytea,
   base_fee_per_gas numeric(78,0),
+  block_access_list_hash bytea,
+  slot_number bigint,
   CONSTRAINT blocks_pkey PRIMARY KEY (num)
 ) PARTITION BY RANGE (num);
 CREATE INDEX blocks_hash_idx ON ONLY chain.blocks USING btree (hash);
@@ -149,7 +151,7 @@ COMMENT ON COLUMN chain.blocks.parent_hash IS 'hash of the block before';
 COMMENT ON COLUMN chain.blocks.timestamp IS 'time of the block, to the second; several blocks share one';
 COMMENT ON COLUMN chain.blocks.timestamp_ms IS 'Unix milliseconds; whole seconds where the header has no finer time';
 COMMENT ON COLUMN chain.blocks.gas_limit IS 'most gas the block may use, as its gas_used counts it; where it is below zero add 2^64';
-COMMENT ON COLUMN chain.blocks.gas_used IS 'as in the header; on Tempo without the gas of state growth since T14 (draft), which gas_used of transactions has';
+COMMENT ON COLUMN chain.blocks.gas_used IS 'as in the header: since EIP-7778 no sum of what transactions paid for, which may be more or less; on Tempo without the gas of state growth since T14 (draft)';
 COMMENT ON COLUMN chain.blocks.miner IS 'fee recipient';
 COMMENT ON COLUMN chain.blocks.extra_data IS 'as in the header';
 COMMENT ON COLUMN chain.blocks.state_root IS 'as in the header';
@@ -160,6 +162,8 @@ COMMENT ON COLUMN chain.blocks.tx_count IS 'transactions in the block';
 COMMENT ON COLUMN chain.blocks.log_count IS 'logs in the block';
 COMMENT ON COLUMN chain.blocks.consensus_proposer IS 'as in the header; null on chains without it';
 COMMENT ON COLUMN chain.blocks.base_fee_per_gas IS 'attodollars per gas on Tempo, wei elsewhere; null before EIP-1559';
+COMMENT ON COLUMN chain.blocks.block_access_list_hash IS 'as in the header; null before EIP-7928';
+COMMENT ON COLUMN chain.blocks.slot_number IS 'slot of the beacon chain; slots without a block are left out; null before EIP-7843 and where the node does not say; where it is below zero add 2^64';
 
 CREATE TABLE chain.bounds_to_mend (
   below bigint NOT NULL,
@@ -989,7 +993,7 @@ COMMENT ON COLUMN chain.txs.valid_after IS 'Unix seconds: not included before; n
 COMMENT ON COLUMN chain.txs.signature_type IS '0 secp256k1, 1 P256, 2 WebAuthn, 6 zk (an identity with a proof; TIP-1131 of Tempo, draft); null for others, such as owners of a configurable account (Tempo, since T14, draft)';
 COMMENT ON COLUMN chain.txs.status IS '1 succeeded, 0 reverted, null before Byzantium';
 COMMENT ON COLUMN chain.txs.gas_used IS 'gas paid for';
-COMMENT ON COLUMN chain.txs.cumulative_gas_used IS 'gas paid for in the block up to and with this transaction; on Tempo more than gas_used of the block since T14 (draft)';
+COMMENT ON COLUMN chain.txs.cumulative_gas_used IS 'gas paid for in the block up to and with this transaction; the last one is not gas_used of the block since EIP-7778, nor on Tempo since T14 (draft)';
 COMMENT ON COLUMN chain.txs.contract_address IS 'contract created; null where none was';
 COMMENT ON COLUMN chain.txs.fee_payer IS 'account that paid the fee; null where it is not told';
 COMMENT ON COLUMN chain.txs.paid_fee_token IS 'token the fee was really paid in; null for the native coin';

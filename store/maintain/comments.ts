@@ -38,7 +38,7 @@ export async function commentPostgres(client: pg.ClientBase, schema: string): Pr
 }
 
 /** A column's text, and how Postgres keeps what it has no type for. */
-export const postgresDoc = ({ type, doc }: Column): string =>
+export const postgresDoc = ({ type, doc }: Pick<Column, 'type' | 'doc'>): string =>
   type === 'uint64' ? `${doc}; where it is below zero add 2^64` : doc
 
 export async function commentClickHouse(

@@ -156,7 +156,8 @@ function postgresLiteral({ type }: Column, value: ExampleRow[string]): string {
 }
 
 function clickhouseLiteral({ type, nullable }: Column, value: ExampleRow[string]): string {
-  const cast = (sql: string) => `CAST(${sql} AS ${clickhouseType({ type, nullable, name: '', doc: '' })})`
+  const cast = (sql: string) =>
+    `CAST(${sql} AS ${clickhouseType({ type, nullable, isAdded: false, name: '', doc: '' })})`
   if (value === null) return cast('NULL')
   if (typeof value !== 'string') return cast(type === 'uint256' ? `'${value}'` : String(value))
   return cast(value.startsWith('0x') ? `unhex('${value.slice(2)}')` : `'${value}'`)

@@ -38,6 +38,8 @@ const blocks: ExampleRow[] = [1, 2, 3, 4, 5].map((num) => ({
   log_count: 2,
   consensus_proposer: num > 3 ? word(400 + num) : null,
   base_fee_per_gas: num > 1 ? 10n ** 9n : null,
+  block_access_list_hash: num > 3 ? word(500 + num) : null,
+  slot_number: num > 3 ? 9_000 + num : null,
 }))
 
 const txs: ExampleRow[] = [

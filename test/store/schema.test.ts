@@ -72,7 +72,7 @@ describe('the schema', () => {
          WHERE table_schema = $1 AND table_name = $2 ORDER BY ordinal_position`,
         [schemaOf(access.chainId), name],
       )
-      const declared = tables[name].columns.map((column) => ({
+      const declared = tables[name].columns.map(({ isAdded: _, ...column }) => ({
         ...column,
         doc: postgresDoc(column),
         type: postgresTypes[column.type],

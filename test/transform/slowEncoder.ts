@@ -35,6 +35,7 @@ function canonicalBytes(table: Table, row: AnyRow): Buffer {
   return Buffer.concat(
     table.columns.map((column) => {
       const value = row[column.name]
+      if (column.isAdded && value === null) return Buffer.of()
       if (column.type !== 'uint256') return postgresField(column, value)
       return Buffer.from(`${value === null ? '-' : String(value)},`)
     }),

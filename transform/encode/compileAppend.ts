@@ -51,12 +51,13 @@ interface Slot {
 
 function source(table: Table): string {
   const slots = slotsOf(table)
-  const fixed = slots.filter(({ column }) => column.type !== 'uint256')
+  const added = slots.filter(({ column }) => column.isAdded)
   const wide = slots.filter(({ column }) => column.type === 'uint256')
-  if (slots.slice(0, fixed.length).some(({ column }) => column.type === 'uint256')) {
-    throw new Error(`${table.name}: 256-bit columns must come last`)
-  }
-  const fixedBytes = 2 + fixed.length * 36 + wide.length * (decimal.DECIMAL_BYTES_MAX + 64)
+  const fixed = slots.filter(({ column }) => column.type !== 'uint256' && !column.isAdded)
+  if ([...fixed, ...wide, ...added].some(({ n }, index) => n !== index))
+    throw new Error(`${table.name}: 256-bit columns come behind the others, and added ones last`)
+  const narrow = [...fixed, ...added]
+  const fixedBytes = 2 + narrow.length * 36 + wide.length * (decimal.DECIMAL_BYTES_MAX + 64)
   return `
 const { ${[...Object.keys(values), ...Object.keys(decimal)].join(', ')}, crcOf, fail } = scope
 ${wide.map(({ n }) => `const g${n} = new Uint16Array(GROUPS_MAX)`).join('\n')}
@@ -67,7 +68,7 @@ ${slots
 return function append_${table.name}(postgres, streams, r, row, source) {
   ${slots.map(({ column, n }) => `let x${n} = row[${JSON.stringify(column.name)}]`).join('\n  ')}
   let room = ${fixedBytes}
-  ${fixed.filter(isVariable).map(measure).join('\n  ')}
+  ${narrow.filter(isVariable).map(measure).join('\n  ')}
   postgres.reserve(room)
   const b = postgres.bytes, v = postgres.view, start = postgres.length, s = source.view
   let p = start
@@ -75,8 +76,9 @@ return function append_${table.name}(postgres, streams, r, row, source) {
   ${fixed.map(fixedColumn).join('\n  ')}
   let q = p
   ${wide.map(canonicalColumn).join('\n  ')}
-  const digest = crcOf(b, v, start + 2, q)
+  let digest = crcOf(b, v, start + 2, q)
   ${wide.map((slot) => wideColumn(slot, table.stores)).join('\n  ')}
+  ${added.map(addedColumn).join('\n  ')}
   ${table.stores === 'clickhouse' ? '' : 'postgres.length = p'}
   return digest
 }`
@@ -240,6 +242,11 @@ function canonicalColumn(slot: Slot): string {
   return `let n${n} = 0
   ${column.nullable ? `if (x${n} === null) q = writeNoDecimal(b, q); else { ${write} }` : write}`
 }
+
+/** Part of the canonical bytes where it is not NULL, behind all others. */
+const addedColumn = (slot: Slot): string => `const from${slot.n} = p
+  ${fixedColumn(slot)}
+  if (x${slot.n} !== null) digest = crcOf(b, v, from${slot.n}, p, digest)`
 
 function wideColumn(slot: Slot, stores: Stores): string {
   const { column, n, nulls, stream } = slot

@@ -4,10 +4,11 @@ import { crc32 } from 'node:zlib'
  * CRC32 (zlib's) of a part of a buffer. Rows are short, and below some 500 bytes a table lookup per
  * byte is faster than the view and the call that the native one takes (a 230-byte row: 0.1 us
  * against 0.3).
+ * @param before the CRC of what stands in front of the part
  */
-export function crcOf(bytes: Buffer, view: DataView, from: number, to: number): number {
-  if (to - from > NATIVE_ABOVE) return crc32(bytes.subarray(from, to))
-  let crc = -1
+export function crcOf(bytes: Buffer, view: DataView, from: number, to: number, before = 0): number {
+  if (to - from > NATIVE_ABOVE) return crc32(bytes.subarray(from, to), before)
+  let crc = ~before
   let at = from
   for (; at + 8 <= to; at += 8) {
     const low = crc ^ view.getUint32(at, true)

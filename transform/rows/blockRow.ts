@@ -1,7 +1,7 @@
 import type { RpcBlock } from '#ingest/read/block.ts'
 import type { ScannedReceipt } from '#ingest/read/scan/scannedReceipt.ts'
 import type { Row } from '../tables.ts'
-import { toNumber, toNumberOrNull, toUint64, toUint256OrNull } from './quantity.ts'
+import { toNumber, toNumberOrNull, toUint64, toUint64OrNull, toUint256OrNull } from './quantity.ts'
 
 const MS_PER_SECOND = 1000
 
@@ -25,6 +25,8 @@ export function blockRow(block: RpcBlock, receipts: readonly ScannedReceipt[]): 
     log_count: receipts.reduce((sum, receipt) => sum + receipt.logs.length, 0),
     consensus_proposer: block.consensusContext?.proposer ?? null,
     base_fee_per_gas: toUint256OrNull(block.baseFeePerGas),
+    block_access_list_hash: block.blockAccessListHash ?? null,
+    slot_number: toUint64OrNull(block.slotNumber),
   }
 }
 
