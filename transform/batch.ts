@@ -63,13 +63,13 @@ export interface EncodedBatch extends Batch {
 export const rowCount = ({ tables }: EncodedBatch): number =>
   Object.values(tables).reduce((sum, table) => sum + table.rowCount, 0)
 
+/** What else an endpoint tells of a block decides what was proved of it. */
+export const sameWithout: ReadonlySet<TableName> = new Set(['raw', 'block_proofs'])
+
 /**
  * Whether two batches of one range hold the same rows. Answers themselves differ in spaces and
  * fields nobody reads.
  */
-/** What else an endpoint tells of a block decides what was proved of it. */
-const sameWithout: ReadonlySet<TableName> = new Set(['raw', 'block_proofs'])
-
 export const sameRows = (one: EncodedBatch, other: EncodedBatch): boolean =>
   ledgerTableNames.every(
     (name) =>

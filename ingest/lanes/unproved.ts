@@ -23,6 +23,11 @@ export interface Witnessing<B extends Batch> {
   isProved(batch: B): boolean
   isSame(one: B, other: B): boolean
   /**
+   * Whether what was not proved differs from what was in nothing but what honest endpoints leave
+   * out. Absent, they leave out nothing.
+   */
+  leavesOut?(one: B, proved: B): boolean
+  /**
    * Told of a batch that was taken on the word of one endpoint, because no other could be asked.
    */
   takenAlone(batch: B): void
@@ -88,6 +93,7 @@ export class UnprovedAnswers<B extends Batch> {
     const isFalse = (one: Answered<B>) =>
       one.endpoint !== proved.endpoint &&
       one.batch.refs.some(({ hash }) => hashes.has(hash)) &&
+      !rules.leavesOut?.(one.batch, proved.batch) &&
       (!proved.hasEncoded || isBehind(one, proved, rules))
     const answers = [...this.#open, ...(this.#aside ? [this.#aside] : [])]
     const endpoints = new Set(answers.filter(isFalse).map(({ endpoint }) => endpoint))

@@ -29,7 +29,7 @@ export function describeUnproved({ range: { from, to }, parts }: UnprovedRange):
 }
 
 const partNames: Readonly<Record<UnprovablePart, string>> = {
-  header: 'block hash (a header field is unknown)',
+  header: 'block hash (a header field is unknown, or left out)',
   transactionsRoot: 'transactions root (a transaction type or signature is unknown)',
   receiptsRoot: 'receipts root',
   bloom: 'logs bloom',

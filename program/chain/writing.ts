@@ -8,6 +8,7 @@ import type { BatchCache } from '#store/clickhouse/batchCache.ts'
 import type { ChainState } from '#store/ledger/chainState.ts'
 import { type EncodedBatch, sameRows } from '#transform/batch.ts'
 import type { DecodePool } from '#transform/decode/decodePool.ts'
+import { leavesOutAlone } from '#transform/leftOut.ts'
 import type { ChainActivity } from './activity.ts'
 import type { ChainLimits, ChainOptions } from './options.ts'
 
@@ -53,6 +54,7 @@ export const witnessingOf = (
 ): Witnessing<EncodedBatch> => ({
   isProved: ({ proofs }) => proofs.unprovableBlocks === 0,
   isSame: sameRows,
+  leavesOut: leavesOutAlone,
   takenAlone: ({ range, proofs }) => activity.unproved[lane].takenAlone(range, proofs.unprovableParts),
   takenSurely: ({ range }) => activity.unproved[lane].takenSurely(range),
 })

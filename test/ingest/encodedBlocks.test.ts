@@ -1,6 +1,6 @@
 // Goal: a block whose JSON does not prove all of it is asked for as it was hashed, before a second
 // endpoint's word is needed; a node that does not tell that, or lies, costs one question in ten
-// minutes and stops no other one's (L39).
+// minutes and stops no other one's (L39). One that leaves out the slot of a block is no liar.
 // Method: real sources over HTTP; their nodes answer with a block of a fork nobody knows.
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { fetchVerified } from '#ingest/lanes/fetchVerified.ts'
@@ -10,6 +10,7 @@ import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { type EncodedBatch, sameRows } from '#transform/batch.ts'
 import { decodeRaw } from '#transform/decode/decodeRange.ts'
+import { leavesOutAlone } from '#transform/leftOut.ts'
 import type { ChainProfile } from '#transform/profile.ts'
 import { type BuiltBlock, builtBlock } from '../support/builtBlock.ts'
 import { withAt } from '../support/json.ts'
@@ -33,7 +34,13 @@ const newFields = {
 
 let newField: BuiltBlock
 let newEnvelope: BuiltBlock
+/** A block of Amsterdam, and as a node tells it that keeps to the schema of JSON-RPC. */
+let slotted: BuiltBlock
+let slotless: BuiltBlock
 beforeAll(async () => {
+  const { slotsMissed: _, ...fields } = newFields
+  slotted = await builtBlock({ fields })
+  slotless = withAt(slotted, 'block.slotNumber', undefined)
   newField = await builtBlock({ fields: newFields })
   newEnvelope = await builtBlock({ fields: newFields, hasEnvelope: true })
 })
@@ -74,6 +81,7 @@ async function take(nodes: readonly FakeNode[], times = 1) {
     witnessing: {
       isProved: ({ proofs }: EncodedBatch) => proofs.unprovableBlocks === 0,
       isSame: sameRows,
+      leavesOut: leavesOutAlone,
       takenSurely: () => {},
       takenAlone: () => {
         alone++
@@ -154,4 +162,43 @@ test('where no endpoint tells bytes each is asked for them once', async () => {
       [1, 1],
     ],
   })
+})
+
+test('a block without its slot is taken unproved of one endpoint, which is not to blame', async () => {
+  const { alone, proofs, failures } = await take([await nodeOf(slotless)])
+  expect(proofs).toMatchObject({ unprovableBlocks: 1, unprovableParts: ['header'] })
+  expect({ alone, failures }).toEqual({ alone: 1, failures: [null] })
+})
+
+test.each([
+  ['first', () => [nodeOf(slotless), nodeOf(slotted)]],
+  ['second', () => [nodeOf(slotted), nodeOf(slotless)]],
+  ['first, with its bytes', () => [nodeOf(slotless, slotted.encoded), nodeOf(slotted)]],
+])('another endpoint answers where one leaves out the slot, and none is to blame (%s)', async (_, open) => {
+  const { alone, taken, failures } = await take(await Promise.all(open()), 4)
+  for (const { batch } of taken) expect(batch.proofs).toMatchObject({ provedBlocks: 1 })
+  expect({ alone, failures }).toEqual({ alone: 0, failures: [null, null] })
+})
+
+test('a slot left out covers no other lie', async () => {
+  const lie = withAt(slotless, 'block.miner', `0x${'12'.repeat(20)}`)
+  const { alone, taken, failures } = await take([await nodeOf(lie), await nodeOf(slotted)], 3)
+  for (const { batch } of taken) expect(batch.proofs).toMatchObject({ provedBlocks: 1 })
+  expect({ alone, failures }).toEqual({ alone: 0, failures: [expect.stringContaining('refuted'), null] })
+})
+
+test('two endpoints that leave it out agree on a block that stays unproved', async () => {
+  const { alone, proofs, failures } = await take([await nodeOf(slotless), await nodeOf(slotless)])
+  expect(proofs).toMatchObject({ unprovableBlocks: 1 })
+  expect({ alone, failures }).toEqual({ alone: 0, failures: [null, null] })
+})
+
+test('a false slot beside a block whose slot was left out is not taken for it', async () => {
+  const lie = withAt(slotted, 'block.slotNumber', '0x1')
+  const { taken, failures } = await take(
+    [await nodeOf(slotless), await nodeOf(lie), await nodeOf(slotted)],
+    3,
+  )
+  for (const { batch } of taken) expect(batch.proofs).toMatchObject({ provedBlocks: 1 })
+  expect(failures[0]).toBeNull()
 })
