@@ -1,12 +1,14 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { knownForksOf } from '#ingest/verify/knownChains.ts'
+import { amsterdamHeader } from '#test/support/amsterdam.ts'
 import { events } from './events/index.ts'
-import { forkSeconds, forks, newestKnownFork } from './forks.ts'
+import { ethereumForks, forkSeconds, forks, isKnownForkTime, newestKnownFork } from './forks.ts'
 
 const chainIds = [4217, 42431] as const
 
 describe('the table of forks', () => {
-  test.each(forks.map((fork) => [fork.name, fork] as const))(
+  test.each([...forks, ...ethereumForks].map((fork) => [fork.name, fork] as const))(
     '%s names declared events and files that exist',
     (_, { handled }) => {
       const signatures = new Set(events.map(({ signature }) => signature))
@@ -25,6 +27,15 @@ describe('the table of forks', () => {
       expect(newestKnownFork(chainId)).toBe(times.at(-1))
     }
     expect(newestKnownFork(1)).toBe(0)
+  })
+
+  test('has Amsterdam on Sepolia alone, where its first block has that time', () => {
+    const { number, timestamp } = amsterdamHeader('sepolia11856337')
+    expect(newestKnownFork(11_155_111)).toBe(Number(timestamp))
+    expect(isKnownForkTime(11_155_111, Number(timestamp))).toBe(true)
+    expect([isKnownForkTime(1, Number(timestamp)), isKnownForkTime(11_155_111, 0)]).toEqual([false, false])
+    expect(knownForksOf(11_155_111)).toMatchObject({ headerRule: 'ethereum', headersTo: Number(number) - 1 })
+    expect(newestKnownFork(560_048)).toBe(0)
   })
 
   test('has a time on the main network for every confirmed fork, and none for a draft', () => {
@@ -49,7 +60,8 @@ describe('the table of forks', () => {
     const cwd = new URL('..', import.meta.url).pathname
     const exclude = ['node_modules/**', 'test/**', 'bench/**', '**/*.test.ts', 'transform/forks.ts']
     const files = globSync('**/*.ts', { cwd, exclude })
-    const times = forks.flatMap(({ activatesAt }) => Object.values(activatesAt)).filter((time) => time > 0)
+    const all = [...forks, ...ethereumForks].flatMap(({ activatesAt }) => Object.values(activatesAt))
+    const times = all.filter((time) => time > 0)
     const withTimes = files.filter((file) => {
       const text = readFileSync(`${cwd}/${file}`, 'utf8').replaceAll(/(?<=\d)_(?=\d)/g, '')
       return times.some((time) => text.includes(`${time}`))

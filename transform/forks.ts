@@ -1,23 +1,26 @@
 /**
- * Tempo's forks, as far as this program knows them: when each began, what it changed for an index,
- * and where the program takes account of it. Forks begin at a time, never at a height. A draft is
- * declared by what its authors have published; the fork itself may differ.
+ * Forks of Tempo and of Ethereum, as far as this program knows them: when each began, what it changed
+ * for an index, and where the program takes account of it. They begin at a time, never at a height. A
+ * draft is declared by what its authors have published; the fork itself may differ.
  */
 
 export interface Fork {
-  /** As `tempo_forkSchedule` names it. */
+  /** As `tempo_forkSchedule` names it; nodes of Ethereum name none. */
   readonly name: string
   /** `draft`: not scheduled when this was written. */
   readonly knowledge: 'confirmed' | 'draft'
   /** Unix seconds by chain id; a chain is absent where the time is not known here. */
-  readonly activatesAt: Readonly<Partial<Record<TempoChainId, number>>>
+  readonly activatesAt: Readonly<Partial<Record<TempoChainId | EthereumChainId, number>>>
   readonly changes: string
   /** Canonical signatures of declared events, and files with the rules. */
   readonly handled: readonly string[]
 }
 
 export type TempoChainId = 4217 | 42431
+/** The main network and Sepolia. */
+export type EthereumChainId = 1 | 11155111
 
+/** Tempo's. */
 export const forks: readonly Fork[] = [
   {
     name: 'T0',
@@ -176,9 +179,29 @@ export const forks: readonly Fork[] = [
   },
 ]
 
+/**
+ * Ethereum's, from the first one on that changed headers after they were known here. The main
+ * network has no date for it, and Hoodi's was withdrawn.
+ */
+export const ethereumForks: readonly Fork[] = [
+  {
+    name: 'Amsterdam',
+    knowledge: 'confirmed',
+    activatesAt: { 11155111: 1_791_294_816 },
+    changes:
+      'headers end with the hash of the access list and the slot; their gas is no sum of what transactions paid for; native transfers have logs',
+    handled: [
+      'ingest/read/header/forkFields.ts',
+      'ingest/verify/knownChains.ts',
+      'transform/rows/blockRow.ts',
+    ],
+  },
+]
+
 /** When the newest fork began that is confirmed, in Unix seconds; 0 where none is known of a chain. */
 export function newestKnownFork(chainId: number): number {
-  return Math.max(0, ...forks.map(({ activatesAt }) => timeOn(activatesAt, chainId) ?? 0))
+  const times = [...forks, ...ethereumForks].map(({ activatesAt }) => timeOn(activatesAt, chainId) ?? 0)
+  return Math.max(0, ...times)
 }
 
 /**
@@ -190,6 +213,10 @@ export function forkSeconds(name: string, chainId: number): number | undefined {
   if (!fork) throw new TypeError(`no fork ${name} is in the table`)
   return timeOn(fork.activatesAt, chainId)
 }
+
+/** Whether a confirmed fork began on a chain at this time, in Unix seconds. */
+export const isKnownForkTime = (chainId: number, seconds: number): boolean =>
+  ethereumForks.some(({ activatesAt }) => timeOn(activatesAt, chainId) === seconds)
 
 function timeOn(times: Fork['activatesAt'], chainId: number): number | undefined {
   const byChain: Readonly<Record<number, number | undefined>> = times

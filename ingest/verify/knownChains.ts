@@ -13,10 +13,13 @@ export interface KnownChain {
   readonly envelopesTo: number
 }
 
-/** Ethereum's are of after Fusaka; Tempo's are the newest that were recomputed with this program. */
+/**
+ * Ethereum's are of after Fusaka, Sepolia's the last one before Amsterdam: since then a node may leave
+ * out the slot. Tempo's are the newest that were recomputed with this program.
+ */
 const knownChains: ReadonlyMap<number, KnownChain> = new Map([
   [1, { headerRule: 'ethereum', headersTo: 24_000_000, envelopesTo: 24_000_000 }],
-  [11_155_111, { headerRule: 'ethereum', headersTo: 9_900_000, envelopesTo: 9_900_000 }],
+  [11_155_111, { headerRule: 'ethereum', headersTo: 11_856_336, envelopesTo: 11_856_336 }],
   [4_217, { headerRule: 'tempo', headersTo: 20_636_966, envelopesTo: -1 }],
   [42_431, { headerRule: 'tempo', headersTo: 6_000_178, envelopesTo: -1 }],
 ])

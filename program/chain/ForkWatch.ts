@@ -5,6 +5,7 @@
 
 import { messageOf } from '#errors.ts'
 import { isoSeconds } from '#http/schema.ts'
+import { ethConfigMethod, readEthConfig } from '#ingest/rpc/ethConfig.ts'
 import {
   type AnnouncedFork,
   FORK_SCHEDULE_BYTES_MAX,
@@ -12,10 +13,11 @@ import {
   readForkSchedule,
 } from '#ingest/rpc/forkSchedule.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
+import { knownForksOf } from '#ingest/verify/knownChains.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { forks, newestKnownFork } from '#transform/forks.ts'
+import { forks, isKnownForkTime, newestKnownFork } from '#transform/forks.ts'
 import { witnessesOf } from './chainRules.ts'
 
 export interface ForkWatchOptions {
@@ -53,6 +55,12 @@ const confirmed = new Set(
 const drafts = new Map(
   forks.filter(({ knowledge }) => knowledge === 'draft').map((fork) => [keyOf(fork.name), fork]),
 )
+
+/** Chains of Ethereum whose forks are known are asked in its way, all others in Tempo's. */
+const schedulesOf = (chainId: number) =>
+  knownForksOf(chainId).headerRule === 'ethereum'
+    ? { method: ethConfigMethod, read: readEthConfig }
+    : { method: forkScheduleMethod, read: readForkSchedule }
 
 export class ForkWatch {
   readonly #options: ForkWatchOptions
@@ -96,12 +104,13 @@ export class ForkWatch {
 
   /** Asks once. False when no endpoint told its forks; then what was told before still holds. */
   async look(signal?: AbortSignal): Promise<boolean> {
-    const { source, adopt } = this.#options
+    const { source, adopt, chainId } = this.#options
+    const { method, read } = schedulesOf(chainId)
     const bounds = { bytesMax: FORK_SCHEDULE_BYTES_MAX, ...(signal && { signal }) }
-    const answers = await source.callEach(forkScheduleMethod, [], bounds)
-    const schedules = answers.map(readForkSchedule).filter((schedule) => schedule !== null)
+    const answers = await source.callEach(method, [], bounds)
+    const schedules = answers.map(read).filter((schedule) => schedule !== null)
     if (schedules.length === 0) return false
-    this.#announced = announcedIn(schedules)
+    this.#announced = announcedIn(schedules, chainId)
     this.#log()
     adopt(this.#unknownForkFrom())
     return true
@@ -130,13 +139,13 @@ export class ForkWatch {
   }
 }
 
-/** Forks that are not confirmed here, by the same name in any case. */
-function announcedIn(schedules: readonly (readonly AnnouncedFork[])[]) {
+/** Forks that are not confirmed here, by the same name in any case; Ethereum's have none, but a time. */
+function announcedIn(schedules: readonly (readonly AnnouncedFork[])[], chainId: number) {
   const found = new Map<string, { readonly name: string; readonly times: number[] }>()
   for (const schedule of schedules) {
     const own = Map.groupBy(schedule, ({ name }) => keyOf(name))
     for (const [key, [first, ...others]] of own) {
-      if (first === undefined || confirmed.has(key)) continue
+      if (first === undefined || confirmed.has(key) || isKnownForkTime(chainId, first.activatesAt)) continue
       const held = found.get(key) ?? { name: first.name, times: [] }
       held.times.push(Math.min(first.activatesAt, ...others.map(({ activatesAt }) => activatesAt)))
       found.set(key, held)

@@ -16,6 +16,7 @@ import type { LoosePart } from '#ingest/read/looseParts.ts'
 import type { Relay } from '#ingest/relay/relay.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import type { Source } from '#ingest/source.ts'
+import { isKnownChain } from '#ingest/verify/knownChains.ts'
 import { drawSenderSample } from '#ingest/verify/senders/senderSample.ts'
 import { postgresLeases } from '#rows/leases.ts'
 import { backoffMs, laneBackoff, problemOf, remedyOf } from '#runtime/backoff.ts'
@@ -270,9 +271,9 @@ export class Chain {
     metrics.writer.set({ chain: String(this.state.chainId) }, this.role === 'writer' ? 1 : 0)
   }
 
-  /** Other chains have no such schedule. */
+  /** Elsewhere no fork is known. */
   get #hasForks(): boolean {
-    return this.profile.kind === 'tempo'
+    return this.profile.kind === 'tempo' || isKnownChain(this.profile.chainId)
   }
 
   #watchForks(): ForkWatch {

@@ -27,12 +27,14 @@ type Answer = { result: unknown } | { error: unknown }
 const closers: (() => Promise<void>)[] = []
 afterEach(() => Promise.all(closers.splice(0).map((close) => close())))
 
-function watchOf(...answers: readonly Answer[]) {
+const watchOf = (...answers: readonly Answer[]) => watchOn(4217, 'tempo_forkSchedule', answers)
+
+function watchOn(chainId: number, asked: string, answers: readonly Answer[]) {
   const state = { nowSeconds: now, answers: [...answers] }
   const warnings: string[] = []
   const openTransport = memoryNodes(new FakeChain(3), new Map(), (host, method) => {
     const answer = state.answers[Number(host.slice(4))]
-    return method === 'tempo_forkSchedule' && answer !== undefined ? answer : null
+    return method === asked && answer !== undefined ? answer : null
   })
   const runtime = systemRuntime()
   const source = createSource({
@@ -43,7 +45,7 @@ function watchOf(...answers: readonly Answer[]) {
   const adopted: (number | null)[] = []
   const clock = { ...runtime.clock, now: () => state.nowSeconds * 1_000 }
   const log = { ...silentLogger, warn: (_: object, text: string) => warnings.push(text) }
-  const watch = new ForkWatch({ source, chainId: 4217, adopt: (from) => adopted.push(from), clock, log })
+  const watch = new ForkWatch({ source, chainId, adopt: (from) => adopted.push(from), clock, log })
   return { watch, state, adopted, warnings, source }
 }
 
@@ -125,6 +127,41 @@ describe('forks that the endpoints announce', () => {
     expect(source.endpoints()).toMatchObject([{ lastFailure: null }])
     expect(source.endpoints()[0]?.state).not.toBe('quarantined')
     expect((await source.head()).head.number).toBe(2)
+  })
+})
+
+describe('forks of Ethereum, which its nodes tell by their configuration', () => {
+  const amsterdam = newestKnownFork(11_155_111)
+  const brings = { BUILDER_DEPOSIT: `0x${'82'.repeat(20)}` }
+  const config = (activationTime: number, systemContracts: object = brings) => ({
+    ...{
+      activationTime,
+      forkId: `0x${activationTime.toString(16).padStart(8, '0')}`,
+      precompiles: {},
+      systemContracts,
+    },
+  })
+  const answer = (current: object, next: object | null = null) => ({ result: { current, next, last: next } })
+
+  test('are known by their time on Sepolia, and told where they are others', async () => {
+    const { watch, state, adopted } = watchOn(11_155_111, 'eth_config', [answer(config(amsterdam))])
+    expect(await watch.look()).toBe(true)
+    expect([watch.forks, watch.problem, adopted]).toEqual([[], null, [null]])
+    state.answers[0] = answer(config(amsterdam), config(now + 60))
+    await watch.look()
+    const name = `0x${(now + 60).toString(16)}`
+    expect(watch.forks).toEqual([{ name, activatesAt: now + 60, isActive: false, isDraft: false, toldBy: 1 }])
+    expect(watch.problem).toContain('this version does not know it')
+    expect(adopted).toEqual([null, now + 60])
+  })
+
+  test('have no date on the main network: its announcement is told, parameters of blobs are not', async () => {
+    const { watch, state } = watchOn(1, 'eth_config', [answer(config(5, {}), config(now + 60, {}))])
+    expect(await watch.look()).toBe(true)
+    expect(watch.forks).toEqual([])
+    state.answers[0] = answer(config(5, {}), config(now + 60))
+    await watch.look()
+    expect(watch.forks).toMatchObject([{ activatesAt: now + 60, toldBy: 1 }])
   })
 })
 

@@ -136,7 +136,7 @@ const chain = s.named('ChainStatus', {
     }),
     {
       description:
-        'Forks of Tempo, active or within seven days, that this version does not know: what they bring is taken unproved and marked, or not decoded.',
+        'Forks, active or within seven days, that nodes of Tempo, Ethereum or Sepolia announce and this version does not know: what they bring is taken unproved and marked, or not decoded. Those of Ethereum have their fork id for a name.',
     },
   ),
   verification: s.object({
