@@ -2,13 +2,15 @@ import { SettingError } from '#errors.ts'
 import type { BlockRef, Hash } from '#primitives.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
+import { AgreedFinality } from '../finality/rules/agreedFinality.ts'
+import type { FinalityRule } from '../finality/rules/finalityRule.ts'
 import type { BlockRange } from '../range.ts'
 import type { ChainHead, FetchOptions, RawRange, Source } from '../source.ts'
 import { type CallEachBounds, type OpenTransport, type RpcCall, RpcClient } from './client/client.ts'
 import { LIMIT_MAX } from './client/concurrency.ts'
 import { distinctUrls, type EndpointUrl } from './client/endpointUrl.ts'
 import { Admission } from './endpoints/admission.ts'
-import { Endpoint, type EndpointStatus } from './endpoints/endpoint.ts'
+import { Endpoint, type EndpointStatus, GONE_MS } from './endpoints/endpoint.ts'
 import { EndpointSet } from './endpoints/endpointSet.ts'
 import { Heads } from './heads/heads.ts'
 import { NewHeads } from './heads/newHeads.ts'
@@ -36,6 +38,8 @@ export interface RpcSourceOptions {
   readonly openTransport?: OpenTransport
   /** False: new heads are polled for, and no WebSocket is opened to hear of them. */
   readonly announcements?: boolean
+  /** What decides of finality where it is not what the endpoints agree on. */
+  readonly finality?: (agreed: FinalityRule) => FinalityRule
 }
 
 /** The endpoints of a source, for what asks them beside ingest and judges them alike. */
@@ -120,7 +124,9 @@ class JsonRpcSource implements PooledSource {
     this.#admission.join(all)
     const announced = () => this.#sockets.some(({ live }) => live)
     const shared = { endpoints: this.#set, admission: this.#admission }
-    this.#heads = new Heads({ ...shared, clock, finalityDepth, announced })
+    const agreed = new AgreedFinality({ endpoints: all, clock, finalityDepth, goneMs: GONE_MS })
+    const finality = options.finality?.(agreed) ?? agreed
+    this.#heads = new Heads({ ...shared, clock, finalityDepth, announced, finality })
     this.#ranges = new RangeFetch({
       ...shared,
       heads: this.#heads,

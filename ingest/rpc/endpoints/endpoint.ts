@@ -1,10 +1,10 @@
 import type { Clock } from '#runtime/runtime.ts'
 import { metrics } from '#telemetry.ts'
+import type { Claim } from '../../finality/rules/claim.ts'
 import type { RpcClient, RpcCost } from '../client/client.ts'
 import { afterRefusal, afterSuccess, type Concurrency, startConcurrency } from '../client/concurrency.ts'
 import type { RpcError, RpcFailure } from '../client/errors.ts'
 import { LatencyWindow } from '../client/latency.ts'
-import type { Claim } from './claim.ts'
 import { LackingReceipts, RECEIPTS_AGAIN_MS } from './lackingReceipts.ts'
 
 /** What /status shows of an endpoint. */

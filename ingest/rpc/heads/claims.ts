@@ -1,10 +1,10 @@
 import type { Clock } from '#runtime/runtime.ts'
+import { type Claim, isCatchingUp, mayBeAhead } from '../../finality/rules/claim.ts'
 import { HEADS_APART_MAX } from '../../source.ts'
 import type { RpcClient } from '../client/client.ts'
 import { RpcError } from '../client/errors.ts'
 import { parseBlockRef, quantity, timestampOf } from '../client/parse.ts'
 import type { Admission } from '../endpoints/admission.ts'
-import { type Claim, isCatchingUp, mayBeAhead } from '../endpoints/claim.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { isProvedHeader } from './parentLinks.ts'
 

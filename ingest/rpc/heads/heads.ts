@@ -1,16 +1,16 @@
 import type { BlockRef } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
+import type { Claim } from '../../finality/rules/claim.ts'
+import type { FinalityRule } from '../../finality/rules/finalityRule.ts'
 import type { ChainHead } from '../../source.ts'
 import type { RpcCall } from '../client/client.ts'
 import { ContradictedAloneError, EndpointsDisagreeError, RpcError, SourceError } from '../client/errors.ts'
 import { parseBlockRef, quantity } from '../client/parse.ts'
 import type { Admission } from '../endpoints/admission.ts'
-import type { Claim } from '../endpoints/claim.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { EndpointSet } from '../endpoints/endpointSet.ts'
 import { afterHead, type BlockTime, POLL_MS_MIN, pollIntervalMs } from './blockTime.ts'
 import { Claims, type Weighed } from './claims.ts'
-import { Finality } from './finality.ts'
 import { findWrong, mostTold, type Wrong } from './parentLinks.ts'
 
 export interface HeadsOptions {
@@ -21,6 +21,8 @@ export interface HeadsOptions {
   readonly finalityDepth: number
   /** Heads are announced to us at the moment, so nobody has to poll. */
   readonly announced: () => boolean
+  /** It is told whenever the endpoints were asked. */
+  readonly finality: FinalityRule
 }
 
 /**
@@ -55,7 +57,6 @@ const REF_PAUSE_MS = 50
 export class Heads {
   readonly #options: HeadsOptions
   readonly #claims: Claims
-  readonly #finality: Finality
   readonly #wakers = new Set<() => void>()
   #blockTime: BlockTime | null = null
   #readings = 0
@@ -77,17 +78,16 @@ export class Heads {
   constructor(options: HeadsOptions) {
     this.#options = options
     this.#claims = new Claims(options)
-    this.#finality = new Finality({ ...options, endpoints: options.endpoints.all })
   }
 
   /** Newest finalized height seen, or -1. */
   get finalized(): number {
-    return this.#finality.number
+    return this.#options.finality.number
   }
 
   /** Why less is final than an endpoint grants, in words; null while that is usual. */
   get finalityHeld(): string | null {
-    return this.#finality.held
+    return this.#options.finality.held
   }
 
   /** Newest head seen, or -1. */
@@ -103,7 +103,7 @@ export class Heads {
     const { head, endpoint } = await this.#newest(signal)
     this.#announcementsRead = announcements
     this.#blockTime = afterHead(this.#blockTime, head.number, clock.monotonic())
-    const final = this.#finality.granted
+    const final = this.#options.finality.granted
     const finalized = Math.min(final?.finalized ?? -1, head.number)
     const answer = {
       head,
@@ -296,7 +296,7 @@ export class Heads {
    * again.
    */
   doubt(endpoint: string): void {
-    this.#finality.doubt(endpoint)
+    this.#options.finality.doubt(endpoint)
   }
 
   /** The newest head that can be believed; finality is concluded on the way. */
@@ -332,7 +332,7 @@ export class Heads {
   }
 
   #conclude(): void {
-    this.#finality.conclude(this.#silent, this.#askedAllSinceMs)
+    this.#options.finality.conclude(this.#silent, this.#askedAllSinceMs)
   }
 
   /** The preferred endpoint, and the others only when it fails. */

@@ -1,13 +1,22 @@
 import type { Clock } from '#runtime/runtime.ts'
 import { HEADS_APART_MAX } from '../../source.ts'
-import { type Claim, grantedFinality } from '../endpoints/claim.ts'
-import { type Endpoint, GONE_MS } from '../endpoints/endpoint.ts'
+import { type Claim, grantedFinality } from './claim.ts'
+import type { FinalityRule } from './finalityRule.ts'
 
-export interface FinalityOptions {
-  readonly endpoints: readonly Endpoint[]
+/** An endpoint, and what it said last. */
+export interface Claimant {
+  readonly name: string
+  readonly claim: Claim | null
+  readonly claimedAtMs: number
+}
+
+export interface AgreedFinalityOptions {
+  readonly endpoints: readonly Claimant[]
   readonly clock: Clock
   /** Blocks behind the head that count as final where a node does not say. */
   readonly finalityDepth: number
+  /** An endpoint without an answer for this long is gone, and the only other one is believed alone. */
+  readonly goneMs: number
 }
 
 /**
@@ -30,8 +39,9 @@ const TAKEN_BACK_MS = 30_000
  * What the endpoints grant together to be final. It never decreases, whatever one of them says
  * later (I5), unless its own word was refuted or all have taken it back for long.
  */
-export class Finality {
-  readonly #options: FinalityOptions
+export class AgreedFinality implements FinalityRule {
+  readonly name = 'agreed'
+  readonly #options: AgreedFinalityOptions
   readonly #startedAtMs: number
   /** When each endpoint's word counted last. */
   readonly #countedAtMs = new Map<string, number>()
@@ -42,7 +52,7 @@ export class Finality {
   /** Grants far apart, and since when. */
   #apart: { readonly sinceMs: number; readonly problem: string } | null = null
 
-  constructor(options: FinalityOptions) {
+  constructor(options: AgreedFinalityOptions) {
     this.#options = options
     this.#startedAtMs = options.clock.monotonic()
   }
@@ -51,30 +61,21 @@ export class Finality {
     return this.#granted
   }
 
-  /** Newest finalized height, or -1. */
   get number(): number {
     return this.#granted?.finalized ?? -1
   }
 
-  /** Which endpoints have granted far different blocks for long, in words; null when none have. */
+  /** Which endpoints have granted far different blocks for long. */
   get held(): string | null {
     const { clock } = this.#options
     const { sinceMs, problem } = this.#apart ?? { sinceMs: Number.POSITIVE_INFINITY, problem: null }
     return clock.monotonic() - sinceMs >= APART_MS_MAX ? problem : null
   }
 
-  /**
-   * An answer of this endpoint was refuted: what was concluded from its word alone is concluded
-   * again.
-   */
   doubt(endpoint: string): void {
     if (this.#granted?.endpoint === endpoint) this.#granted = null
   }
 
-  /**
-   * @param silent endpoints that have no say, since all were asked last
-   * @param askedSinceMs what was said then counts always: a process may have been paused since
-   */
   conclude(silent: ReadonlySet<string>, askedSinceMs: number): void {
     const { endpoints, clock } = this.#options
     const nowMs = clock.monotonic()
@@ -97,12 +98,12 @@ export class Finality {
    * to begin somewhere: as far below the head as a chain is said to change.
    */
   #ofOne(claim: Claim, silent: ReadonlySet<string>): Claim | null {
-    const { endpoints, clock, finalityDepth } = this.#options
-    const goneMs = clock.monotonic() - GONE_MS
-    const isAway = ({ name }: Endpoint) =>
+    const { endpoints, clock, finalityDepth, goneMs } = this.#options
+    const goneSinceMs = clock.monotonic() - goneMs
+    const isAway = ({ name }: Claimant) =>
       name !== claim.endpoint &&
       !silent.has(name) &&
-      (this.#countedAtMs.get(name) ?? this.#startedAtMs) >= goneMs
+      (this.#countedAtMs.get(name) ?? this.#startedAtMs) >= goneSinceMs
     if (!endpoints.some(isAway)) return claim
     if (this.#begun) return null
     const deep = Math.max(0, claim.head.number - finalityDepth)
