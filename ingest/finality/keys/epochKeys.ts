@@ -1,0 +1,33 @@
+/** The keys of a chain's groups, each from an epoch on. Plain data, so that a worker can be given it. */
+import type { Hex } from '#primitives.ts'
+
+/**
+ * Where a key is from: compiled in and seen signing, compiled in as its makers stated it, set by
+ * the operator, or read from a boundary block that the key before signed.
+ */
+export type KeyOrigin = 'pinned' | 'stated' | 'configured' | 'followed'
+
+export interface EpochKey {
+  readonly fromEpoch: number
+  /** Compressed point of G2, 96 bytes. */
+  readonly key: Hex
+  readonly origin: KeyOrigin
+}
+
+export interface EpochKeys {
+  readonly epochBlocks: number
+  /** By ascending epoch, one for each. */
+  readonly keys: readonly EpochKey[]
+  /**
+   * From this epoch on the key before it holds no longer and the next one is not known; null where
+   * nothing says so. A key of this epoch or a later one ends it.
+   */
+  readonly unknownFrom: number | null
+}
+
+/** The key that signs in an epoch; null where none is held. */
+export function keyAt({ keys, unknownFrom }: EpochKeys, epoch: number): EpochKey | null {
+  const key = keys.findLast(({ fromEpoch }) => fromEpoch <= epoch)
+  if (!key) return null
+  return unknownFrom !== null && unknownFrom <= epoch && key.fromEpoch < unknownFrom ? null : key
+}

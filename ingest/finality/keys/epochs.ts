@@ -1,0 +1,1 @@
+export const epochOf = (height: number, epochBlocks: number): number => Math.floor(height / epochBlocks)
