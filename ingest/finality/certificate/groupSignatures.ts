@@ -3,11 +3,16 @@
  * threshold signature is checked as a plain one.
  */
 import { noble } from 'ox/Bls'
+import type { Hex } from '#primitives.ts'
 import { keccak256Hex } from '../../verify/tries/keccak.ts'
+import { bytesOf } from './certificate.ts'
 
 export const signatureSuite = 'BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_'
 
-const KEY_BYTES = 96
+export const KEY_BYTES = 96
+
+/** Whether a text of hex digits is a key: a point of the subgroup in its one spelling, not infinity. */
+export const isKey = (hex: Hex): boolean => keyPoint(bytesOf(hex)) !== null
 
 type SignaturePoint = InstanceType<typeof noble.G1.ProjectivePoint>
 export type KeyPoint = InstanceType<typeof noble.G2.ProjectivePoint>

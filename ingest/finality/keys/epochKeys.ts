@@ -31,3 +31,16 @@ export function keyAt({ keys, unknownFrom }: EpochKeys, epoch: number): EpochKey
   if (!key) return null
   return unknownFrom !== null && unknownFrom <= epoch && key.fromEpoch < unknownFrom ? null : key
 }
+
+/** With one key more, in place of the one of the same epoch. */
+export function withKey(held: EpochKeys, added: EpochKey): EpochKeys {
+  const others = held.keys.filter(({ fromEpoch }) => fromEpoch !== added.fromEpoch)
+  const keys = [...others, added].toSorted((one, other) => one.fromEpoch - other.fromEpoch)
+  return { ...held, keys }
+}
+
+/** The same keys, where those before this epoch do not hold in it. */
+export const withoutKeyFrom = (keys: EpochKeys, epoch: number): EpochKeys => ({
+  ...keys,
+  unknownFrom: Math.min(epoch, keys.unknownFrom ?? epoch),
+})
