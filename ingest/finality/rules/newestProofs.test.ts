@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest'
+import { digestOf, type SigningNetwork, signingNetwork } from '#test/support/signedFinality.ts'
+import { assertFinalized, type CertifiedHeader } from '../check/assertFinalized.ts'
+import type { EpochKeys } from '../keys/epochKeys.ts'
+import { type GivenCertificate, newestProofs, type ProofSearch } from './newestProofs.ts'
+import type { FinalityProof } from './provedFinality.ts'
+
+const network = signingNetwork(`0x${'02'.repeat(32)}`)
+const forger = signingNetwork(`0x${'03'.repeat(32)}`)
+const keys: EpochKeys = {
+  epochBlocks: 10,
+  keys: [{ fromEpoch: 0, key: network.key, origin: 'configured' }],
+  unknownFrom: null,
+}
+
+const heights = new Map<string, number>()
+
+/** A block's certificate; its hash is of this byte. */
+function given(number: number, { byte = number, view = number + 1, by = network, from = 'one' } = {}) {
+  const digest = digestOf(byte)
+  heights.set(digest, number)
+  return { bytes: certificate(by, number, byte, view), endpoints: [from] } satisfies GivenCertificate
+}
+
+const certificate = (by: SigningNetwork, number: number, byte: number, view: number) =>
+  by.certificate({ epoch: Math.floor(number / 10), view, parentView: view - 1, digest: digestOf(byte) })
+
+/** A search that counts its checks. */
+function searchFrom(held: FinalityProof | null = null) {
+  const checked: number[] = []
+  const search: ProofSearch = {
+    held,
+    headerOf: async (hash) => {
+      const number = heights.get(hash)
+      if (number === undefined) return null
+      return { number, hash, parentHash: digestOf(0), extraData: '0x' }
+    },
+    check: async (bytes: Uint8Array, header: CertifiedHeader) => {
+      checked.push(header.number)
+      return assertFinalized(bytes, header, keys)
+    },
+  }
+  return { search, checked }
+}
+
+async function proofOf(...certificates: GivenCertificate[]) {
+  const { proofs } = await newestProofs(certificates, searchFrom().search)
+  const [proof] = proofs
+  if (!proof) throw new Error('no proof')
+  return proof
+}
+
+const numbersOf = (proofs: readonly FinalityProof[]) => proofs.map(({ block }) => block.number)
+
+describe('of the certificates that endpoints give', () => {
+  it('the newest is checked, and no other', async () => {
+    const { search, checked } = searchFrom()
+    const { proofs, refused } = await newestProofs([given(12), given(14), given(13)], search)
+    expect([numbersOf(proofs), refused, checked]).toEqual([[14], [], [14]])
+  })
+
+  it('none is checked that is not newer than what is held', async () => {
+    const { search, checked } = searchFrom(await proofOf(given(14)))
+    const { proofs } = await newestProofs([given(14), given(12)], search)
+    expect([proofs, checked]).toEqual([[], []])
+  })
+
+  it('a forged one is passed over, and named with who gave it', async () => {
+    const { search } = searchFrom()
+    const forged = given(15, { byte: 99, by: forger, from: 'liar' })
+    const { proofs, refused } = await newestProofs([forged, given(14)], search)
+    expect(numbersOf(proofs)).toEqual([14])
+    expect(refused).toMatchObject([{ endpoints: ['liar'], error: { part: 'vote' } }])
+  })
+
+  it('one that is no certificate is refused, and one without a header is left', async () => {
+    const { search, checked } = searchFrom()
+    const without = { bytes: certificate(network, 16, 77, 17), endpoints: ['one'] }
+    const { proofs, refused } = await newestProofs(
+      [{ bytes: Uint8Array.of(0x80, 0), endpoints: ['two'] }, without],
+      search,
+    )
+    expect([proofs, checked]).toEqual([[], []])
+    expect(refused).toMatchObject([{ endpoints: ['two'], error: { part: 'bytes' } }])
+  })
+
+  it.each([
+    ['height', given(14, { byte: 88, view: 40 })],
+    ['view', given(13, { byte: 89, view: 15 })],
+  ])('two valid ones of one %s are both found', async (_what, other) => {
+    const { search } = searchFrom()
+    const { proofs } = await newestProofs([given(14), other], search)
+    expect(numbersOf(proofs)).toHaveLength(2)
+  })
+
+  it('one that contradicts what is held is found', async () => {
+    const { search } = searchFrom(await proofOf(given(14)))
+    const { proofs } = await newestProofs([given(14, { byte: 88, view: 40 })], search)
+    expect(proofs.map(({ block }) => block.hash)).toEqual([digestOf(88)])
+  })
+})

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest'
+import { digestOf } from '#test/support/signedFinality.ts'
+import { chosenRule } from './chosenRule.ts'
+import type { FinalityRule } from './finalityRule.ts'
+import { type FinalityProof, ProvedFinality } from './provedFinality.ts'
+
+/** A proof of a block with a hash of this byte. */
+function proofOf(number: number, byte = number, view = number + 1): FinalityProof {
+  const block = { number, hash: digestOf(byte), parentHash: digestOf(byte - 1) }
+  const signature = new Uint8Array(48)
+  const proposal = { epoch: Math.floor(number / 10), view, parentView: view - 1, digest: block.hash }
+  return { certificate: { ...proposal, vote: signature, seed: signature }, block, endpoint: 'one' }
+}
+
+describe('finality by certificates', () => {
+  it('is the newest certified block', () => {
+    const rule = new ProvedFinality()
+    expect([rule.granted, rule.number]).toEqual([null, -1])
+    expect(rule.take(proofOf(12))).toBe('moved')
+    expect(rule.granted).toEqual({ finalized: 12, finalizedBy: proofOf(12).block, endpoint: 'one' })
+    expect(rule.take(proofOf(15))).toBe('moved')
+    expect([rule.name, rule.number]).toEqual(['proved', 15])
+  })
+
+  it('begins at what was stored, and older certificates change nothing', () => {
+    const rule = new ProvedFinality(proofOf(12))
+    expect(rule.take(proofOf(12))).toBe('known')
+    expect(rule.take(proofOf(11))).toBe('known')
+    expect([rule.number, rule.held]).toEqual([12, null])
+  })
+
+  it('takes the same block certified in a later view', () => {
+    const rule = new ProvedFinality(proofOf(19))
+    expect(rule.take(proofOf(19, 19, 25))).toBe('known')
+    expect(rule.held).toBeNull()
+  })
+
+  it.each([
+    ['height', proofOf(12, 99, 40)],
+    ['view', proofOf(14, 99, 13)],
+  ])('stops at two blocks of one %s, and keeps both', (_what, other) => {
+    const rule = new ProvedFinality(proofOf(12))
+    expect(rule.take(other)).toBe('equivocated')
+    expect(rule.equivocation).toEqual([proofOf(12), other])
+    expect(rule.held).toContain(other.block.hash)
+    expect(rule.take(proofOf(16))).toBe('equivocated')
+    expect(rule.number).toBe(12)
+  })
+
+  it('is of any block of the same view in another epoch', () => {
+    const rule = new ProvedFinality(proofOf(12))
+    expect(rule.take(proofOf(22, 22, 13))).toBe('moved')
+  })
+})
+
+describe('finality by either', () => {
+  class Words implements FinalityRule {
+    readonly name = 'agreed'
+    readonly held = 'held'
+    number = -1
+    concluded = 0
+    doubted: string[] = []
+    get granted() {
+      return { finalized: this.number, finalizedBy: proofOf(this.number).block, endpoint: 'two' }
+    }
+    conclude() {
+      this.concluded++
+    }
+    doubt(endpoint: string) {
+      this.doubted.push(endpoint)
+      this.number = -1
+    }
+  }
+  const nobody = new Set<string>()
+
+  it('is what endpoints agree on until there is a certificate, and nothing after it', () => {
+    const words = new Words()
+    const proved = new ProvedFinality()
+    const rule = chosenRule('both', words, proved)
+    words.number = 12
+    rule.conclude(nobody, 0)
+    expect([rule.name, rule.number, rule.held, words.concluded]).toEqual(['agreed', 12, 'held', 1])
+    proved.take(proofOf(14))
+    rule.conclude(nobody, 0)
+    expect([rule.name, rule.number, rule.held, words.concluded]).toEqual(['proved', 14, null, 1])
+    expect(rule.granted?.finalizedBy).toEqual(proofOf(14).block)
+  })
+
+  it('is one of both where that is chosen', () => {
+    const [words, proved] = [new Words(), new ProvedFinality()]
+    expect(chosenRule('endpoints', words, proved)).toBe(words)
+    expect(chosenRule('certificate', words, proved)).toBe(proved)
+  })
+
+  it('never decreases by a certificate, but by a word that is refuted', () => {
+    const words = new Words()
+    const rule = chosenRule('both', words, new ProvedFinality(proofOf(12)))
+    words.number = 15
+    expect([rule.name, rule.number]).toEqual(['agreed', 15])
+    rule.doubt('two')
+    expect([rule.name, rule.number, words.doubted]).toEqual(['proved', 12, ['two']])
+  })
+})

@@ -1,0 +1,89 @@
+import type { BlockRef } from '#primitives.ts'
+import type { Certificate } from '../certificate/certificate.ts'
+import type { FinalityRule, GrantedFinality } from './finalityRule.ts'
+
+/** A certificate that was checked against the header of its block. */
+export interface FinalityProof {
+  readonly certificate: Certificate
+  /** As its header was recomputed. */
+  readonly block: BlockRef
+  /** Name of the endpoint that gave it. */
+  readonly endpoint: string
+}
+
+/** What a proof did. */
+export type ProofTaken = 'moved' | 'known' | 'equivocated'
+
+/** Proofs that further ones are compared with: at one a second, the last minutes. */
+const COMPARED_MAX = 512
+
+/**
+ * Certificates alone decide: what endpoints say moves nothing, nor does their silence. Two that
+ * contradict each other end it, since the keys are then in wrong hands, and no third one is better.
+ */
+export class ProvedFinality implements FinalityRule {
+  readonly name = 'proved'
+  #proof: FinalityProof | null
+  #equivocation: readonly [FinalityProof, FinalityProof] | null = null
+  readonly #taken: FinalityProof[] = []
+
+  /** @param stored the newest proof of this chain that was stored */
+  constructor(stored: FinalityProof | null = null) {
+    this.#proof = stored
+    if (stored) this.#taken.push(stored)
+  }
+
+  /** The newest proof. */
+  get proof(): FinalityProof | null {
+    return this.#proof
+  }
+
+  /** Both proofs, where two contradict each other. */
+  get equivocation(): readonly [FinalityProof, FinalityProof] | null {
+    return this.#equivocation
+  }
+
+  get granted(): GrantedFinality | null {
+    if (!this.#proof) return null
+    const { block, endpoint } = this.#proof
+    return { finalized: block.number, finalizedBy: block, endpoint }
+  }
+
+  get number(): number {
+    return this.#proof?.block.number ?? -1
+  }
+
+  get held(): string | null {
+    if (!this.#equivocation) return null
+    const [one, other] = this.#equivocation.map(({ block }) => `block ${block.number} ${block.hash}`)
+    return `two valid certificates contradict each other: of ${one} and of ${other}`
+  }
+
+  /** A proof that is stored already: what is final never lacks one, whenever the process ends. */
+  take(proof: FinalityProof): ProofTaken {
+    if (this.#equivocation) return 'equivocated'
+    const other = this.#taken.find((taken) => contradicts(taken, proof))
+    if (other) {
+      this.#equivocation = [other, proof]
+      return 'equivocated'
+    }
+    if (this.#taken.some(({ block }) => block.hash === proof.block.hash)) return 'known'
+    this.#taken.push(proof)
+    if (this.#taken.length > COMPARED_MAX) this.#taken.shift()
+    if (proof.block.number <= this.number) return 'known'
+    this.#proof = proof
+    return 'moved'
+  }
+
+  conclude(): void {}
+
+  doubt(): void {}
+}
+
+/** One height has one final block, and so has one view of an epoch. */
+export function contradicts(one: FinalityProof, other: FinalityProof): boolean {
+  if (one.block.hash === other.block.hash) return false
+  const isOfOneView =
+    one.certificate.epoch === other.certificate.epoch && one.certificate.view === other.certificate.view
+  return isOfOneView || one.block.number === other.block.number
+}
