@@ -186,14 +186,11 @@ class JsonRpcSource implements PooledSource {
   async callEach(
     method: string,
     params: readonly unknown[],
-    { bytesMax, signal }: CallEachBounds,
+    bounds: CallEachBounds,
   ): Promise<readonly unknown[]> {
-    const ask = async (endpoint: Endpoint) => {
-      await this.#admission.admit(endpoint)
-      return await endpoint.client.call(method, params, signal, { bytesMax, spend: () => {} })
-    }
+    const ask = (endpoint: Endpoint) => this.#admission.askBeside(endpoint, method, params, bounds)
     const answers = await Promise.allSettled(this.#set.all.map(ask))
-    signal?.throwIfAborted()
+    bounds.signal?.throwIfAborted()
     return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
   }
 

@@ -1,7 +1,7 @@
 import type { Hash } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import type { RpcClient } from '../client/client.ts'
+import type { CallEachBounds, RpcClient } from '../client/client.ts'
 import { RpcError, WrongChainError } from '../client/errors.ts'
 import type { Endpoint } from './endpoint.ts'
 import { assertSameChain, type Probed, probeEndpoint } from './probe.ts'
@@ -67,6 +67,17 @@ export class Admission {
       if (error instanceof RpcError) endpoint.failed(error, this.#clock.monotonic() - startedAtMs)
       throw error
     }
+  }
+
+  /** One call beside ingest: how it goes moves nothing. @throws as `ask` */
+  async askBeside(
+    endpoint: Endpoint,
+    method: string,
+    params: readonly unknown[],
+    { bytesMax, signal }: CallEachBounds,
+  ): Promise<unknown> {
+    await this.admit(endpoint)
+    return await endpoint.client.call(method, params, signal, { bytesMax, spend: () => {} })
   }
 
   /** Probes an endpoint that has not shown yet whose chain it serves. @throws as `ask` */

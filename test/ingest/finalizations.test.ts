@@ -1,0 +1,109 @@
+// Goal: certificates of finality are asked of every endpoint, each different one is given once with
+// those that gave it, and no answer of whatever form is more than one certificate less.
+// Method: nodes in memory behind the real source, which answer with the certificates of one secret.
+import { afterEach, describe, expect, test } from 'vitest'
+import { chosenRule } from '#ingest/finality/rules/chosenRule.ts'
+import { ProvedFinality } from '#ingest/finality/rules/provedFinality.ts'
+import { askCertificates, askCertifiedHeader } from '#ingest/rpc/finalizations.ts'
+import { createSource } from '#ingest/rpc/rpcSource.ts'
+import { hash } from '#primitives.ts'
+import { systemRuntime } from '#runtime/runtime.ts'
+import { silentLogger } from '#telemetry.ts'
+import { digestOf, finalityVectors, signingNetwork } from '../support/signedFinality.ts'
+import { FakeChain } from './support/fakeChain.ts'
+import { memoryNodes } from './support/memoryNodes.ts'
+
+const closers: (() => Promise<void>)[] = []
+afterEach(() => Promise.all(closers.splice(0).map((close) => close())))
+
+type Answer = { result: unknown } | { error: unknown }
+type Answers = Readonly<Record<string, Answer>>
+
+/** Endpoints of one chain, each with its own answers to some methods. */
+function sourceOf(...answers: readonly Answers[]) {
+  const openTransport = memoryNodes(
+    new FakeChain(3),
+    new Map(),
+    (host, method) => answers[Number(host.slice(4))]?.[method] ?? null,
+  )
+  const source = createSource({
+    ...{ chainId: 1, finalityDepth: 1, runtime: systemRuntime(), log: silentLogger, openTransport },
+    ...{ announcements: false, urls: answers.map((_, index) => `http://node${index}`) },
+  })
+  closers.push(() => source.close())
+  return source
+}
+
+const network = signingNetwork(`0x${'02'.repeat(32)}`)
+const certificateOf = (byte: number) => {
+  const bytes = network.certificate({ epoch: 0, view: byte, parentView: 1, digest: digestOf(byte) })
+  return { bytes, text: Buffer.from(bytes).toString('hex') }
+}
+const [first, second] = [certificateOf(5), certificateOf(6)]
+const finalization = (answer: Answer): Answers => ({ consensus_getFinalization: answer })
+const told = (text: string) => finalization({ result: { epoch: 0, view: 5, certificate: text } })
+const missing = finalization({ error: { code: -32_601, message: 'the method does not exist' } })
+
+describe('certificates', () => {
+  test('are given once each, with the endpoints that gave them', async () => {
+    const { pool } = sourceOf(told(first.text), told(second.text), told(first.text), missing)
+    const [one, two, three, four] = pool.endpoints.map(({ name }) => name)
+    expect(await askCertificates(pool, 'latest')).toEqual({
+      given: [
+        { bytes: first.bytes, endpoints: [one, three] },
+        { bytes: second.bytes, endpoints: [two] },
+      ],
+      without: [four],
+    })
+  })
+
+  test.each<[string, Answers]>([
+    ['that is not ready', finalization({ error: { code: 204, message: 'not ready' } })],
+    ['that has none', finalization({ error: { code: 503, message: 'no data', data: 'certificate' } })],
+    ['that tells null', finalization({ result: null })],
+    ['that tells another spelling', told(`0x${first.text}`)],
+    [
+      'that tells more than may be read',
+      finalization({ result: { certificate: first.text, pad: 'x'.repeat(9_000_000) } }),
+    ],
+  ])('are not given by an endpoint %s, which loses nothing by it', async (_what, answers) => {
+    const source = sourceOf(answers, told(first.text))
+    const { given, without } = await askCertificates(source.pool, { height: 5 })
+    expect([given.map(({ bytes }) => bytes), without]).toEqual([[first.bytes], []])
+    expect(source.endpoints()).toMatchObject([{ lastFailure: null }, { lastFailure: null }])
+    expect((await source.head()).head.number).toBe(2)
+  })
+})
+
+describe('the header that a certificate names', () => {
+  const { block } = finalityVectors('mainnet').boundary
+  const header = (change: object) => ({ eth_getBlockByHash: { result: { ...block, ...change } } })
+  const digest = hash(String(block['hash']))
+
+  test('comes from the endpoint whose fields give its hash', async () => {
+    const { pool } = sourceOf(header({ gasUsed: '0x1' }), header({}), missing)
+    const names = pool.endpoints.map(({ name }) => name)
+    expect(await askCertifiedHeader(pool, digest, names)).toMatchObject({ number: 32_723_999, hash: digest })
+    expect(await askCertifiedHeader(pool, digest, names.slice(0, 1))).toBeNull()
+    expect(await askCertifiedHeader(pool, digest, [])).toBeNull()
+  })
+
+  test('is none where it was told with the hash alone', async () => {
+    const { pool } = sourceOf(header({ hash: digestOf(9) }))
+    const names = pool.endpoints.map(({ name }) => name)
+    expect(await askCertifiedHeader(pool, digestOf(9), names)).toBeNull()
+    expect(await askCertifiedHeader(pool, digest, names)).toMatchObject({ hash: digest })
+  })
+})
+
+test('with certificates alone nothing is final by the word of endpoints', async () => {
+  const openTransport = memoryNodes(new FakeChain(3), new Map())
+  const proved = new ProvedFinality()
+  const source = createSource({
+    ...{ chainId: 1, finalityDepth: 1, runtime: systemRuntime(), log: silentLogger, openTransport },
+    ...{ announcements: false, urls: ['http://node0', 'http://node1'] },
+    finality: (agreed) => chosenRule('certificate', agreed, proved),
+  })
+  closers.push(() => source.close())
+  expect((await source.head()).finalized).toBe(-1)
+})
