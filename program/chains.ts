@@ -4,6 +4,8 @@
  */
 
 import { messageOf, SettingError } from '#errors.ts'
+import { chosenRule } from '#ingest/finality/rules/chosenRule.ts'
+import { ProvedFinality } from '#ingest/finality/rules/provedFinality.ts'
 import { openRelay } from '#ingest/relay/openRelay.ts'
 import type { Relay } from '#ingest/relay/relay.ts'
 import { SourceError } from '#ingest/rpc/client/errors.ts'
@@ -27,6 +29,7 @@ import { patientHead } from './chain/patientHead.ts'
 import type { Config } from './config.ts'
 import { findLoss, openDevChain } from './devChains.ts'
 import type { ChainConfig } from './settings/chainFields.ts'
+import { assertKeyIsPoint } from './settings/finalityField.ts'
 
 /** A chain the settings name, reachable. */
 export interface ReachableChain {
@@ -128,11 +131,14 @@ export async function reachChain(
     const { chainId, genesisHash } = await decide(found, held, log)
     if (config.chainId !== null && config.chainId !== chainId)
       throw new SettingError('CONFIG', `the node given for chain ${config.chainId} serves chain ${chainId}`)
+    await assertKeyIsPoint(config.finality)
+    const proved = new ProvedFinality()
     const source = createSource({
       chainId,
       genesisHash: genesisHash ?? (await held(chainId)),
       urls,
       finalityDepth: config.finalityDepth,
+      finality: (agreed) => chosenRule(config.finality.rule, agreed, proved),
       runtime,
       log,
     })

@@ -10,6 +10,7 @@ import { type QuoteTerms, quoteTerms } from '#wallet/currencies.ts'
 import { readAccess } from './settings/accessSettings.ts'
 import type { ChainConfig } from './settings/chainFields.ts'
 import { readChains } from './settings/chainsFile.ts'
+import { defaultFinality } from './settings/finalityField.ts'
 import { jobCostMaxOf } from './settings/moneyLimits.ts'
 import { refuseNearMisses } from './settings/nearMisses.ts'
 import { type Environment, readSettings, type Settings } from './settings/readSettings.ts'
@@ -165,6 +166,7 @@ const chainOf = ({
   startBlock: START_BLOCK,
   checks: VERIFY,
   finalityDepth: FINALITY_DEPTH,
+  finality: defaultFinality,
   contracts: [],
 })
 

@@ -1,5 +1,6 @@
 /** What is said of a chain, by settings and by the file that CONFIG names, and its forms. */
 import type { DeclaredContract } from '#api/operator/declaredContracts.ts'
+import type { FinalitySetting } from './finalityField.ts'
 import { matching, oneOf, url, whole } from './kind.ts'
 
 export interface ChainConfig {
@@ -20,6 +21,8 @@ export interface ChainConfig {
   readonly checks: 'roots' | 'links'
   /** Blocks behind the head that count as final where the node has no `finalized` tag. */
   readonly finalityDepth: number
+  /** How it is decided what is final. */
+  readonly finality: FinalitySetting
   /** Contracts of the operator's own, whose events become tables and activities. */
   readonly contracts: readonly DeclaredContract[]
 }

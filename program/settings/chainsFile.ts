@@ -5,6 +5,7 @@ import { SettingError } from '#errors.ts'
 import * as s from '#http/schema.ts'
 import { settingFile } from '#http/settingCheck.ts'
 import { type ChainConfig, checks, finalityDepth, rpcMethod, rpcUrl, startBlock } from './chainFields.ts'
+import { defaultFinality, finalityOf, finalitySchema } from './finalityField.ts'
 import { whole } from './kind.ts'
 import { settings } from './table.ts'
 
@@ -16,6 +17,7 @@ const chain = s.object(
     rpcMethods: s.optional(s.array(rpcMethod.schema, { description: 'a list' })),
     startBlock: s.optional(startBlock.schema),
     finalityDepth: s.optional(finalityDepth.schema),
+    finality: s.optional(finalitySchema),
     checks: s.optional(checks.schema),
     contracts: s.optional(contractsSchema),
   },
@@ -34,13 +36,16 @@ export function readChains(path: string): readonly ChainConfig[] {
   const { chains } = readFile('CONFIG', path)
   if (new Set(chains.map(({ chainId }) => chainId)).size !== chains.length)
     throw new SettingError('CONFIG', `${path}: a chainId is named twice`)
-  return chains.map(({ contracts = [], ...given }, index) => ({
+  return chains.map(({ contracts = [], finality, ...given }, index) => ({
     relayUrls: [],
     rpcMethods: [],
     startBlock: null,
     finalityDepth: Number(settings.FINALITY_DEPTH.fallback),
     checks: settings.VERIFY.fallback,
     ...given,
+    finality: finality
+      ? finalityOf(finality, given.chainId, `${path}: chains[${index}].finality`)
+      : defaultFinality,
     contracts: withoutRepeats(`${path}: chains[${index}].contracts`, contracts.map(declaredContract)),
   }))
 }

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Hash, hash } from '#primitives.ts'
 import { findChains, identifyChain, reachChain } from '#program/chains.ts'
+import { defaultFinality } from '#program/settings/finalityField.ts'
 import { postgresLeases } from '#rows/leases.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { openChain } from '#store/ledger/ledger.ts'
@@ -67,6 +68,7 @@ async function reach(
   const config = {
     ...{ chainId, rpcUrls, relayUrls: [], rpcMethods: [], startBlock, finalityDepth: 8, contracts: [] },
     checks: 'links' as const,
+    finality: defaultFinality,
   }
   const warnings: string[] = []
   const log = { ...silentLogger, warn: (_: object, text: string) => void warnings.push(text) }
