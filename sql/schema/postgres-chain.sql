@@ -566,6 +566,34 @@ CREATE TABLE chain.fee_validators_history (
 );
 CREATE INDEX fee_validators_history_block_num_idx ON chain.fee_validators_history USING btree (block_num);
 
+CREATE TABLE chain.finality_keys (
+  from_epoch bigint NOT NULL,
+  key bytea,
+  boundary_hash bytea,
+  refusal text,
+  decided_at timestamp with time zone NOT NULL,
+  CONSTRAINT finality_keys_check CHECK (((key IS NULL) = (refusal IS NOT NULL))),
+  CONSTRAINT finality_keys_pkey PRIMARY KEY (from_epoch)
+);
+COMMENT ON COLUMN chain.finality_keys.key IS 'the group''s key from this epoch on; null: not known, for the reason in refusal';
+COMMENT ON COLUMN chain.finality_keys.boundary_hash IS 'last block of the epoch before, which tells the key; null: none was held';
+
+CREATE TABLE chain.finality_proofs (
+  height bigint NOT NULL,
+  digest bytea NOT NULL,
+  parent_hash bytea NOT NULL,
+  epoch bigint NOT NULL,
+  view bigint NOT NULL,
+  bytes bytea NOT NULL,
+  endpoint text NOT NULL,
+  checked_at timestamp with time zone NOT NULL,
+  CONSTRAINT finality_proofs_pkey PRIMARY KEY (height, digest)
+);
+CREATE INDEX finality_proofs_epoch_view_idx ON chain.finality_proofs USING btree (epoch, view);
+COMMENT ON COLUMN chain.finality_proofs.digest IS 'hash of the block; a second one at a height, or in a view of an epoch, is evidence against the key';
+COMMENT ON COLUMN chain.finality_proofs.bytes IS 'the certificate as it was served';
+COMMENT ON COLUMN chain.finality_proofs.endpoint IS 'name of the endpoint that gave it';
+
 CREATE TABLE chain.followers (
   name text NOT NULL,
   version integer NOT NULL,

@@ -40,3 +40,5 @@ const reasons: Readonly<Record<KeyRefusal, string>> = {
   announcement_not_held: 'the chain tells a new one, and the block that would have announced it is not held',
   certificate_missing: 'the block that tells a new one has no certificate under the old one',
 }
+
+export const isKeyRefusal = (text: string): text is KeyRefusal => Object.hasOwn(reasons, text)

@@ -11,6 +11,11 @@ export interface FinalityProof {
   readonly endpoint: string
 }
 
+export interface StoredProof extends FinalityProof {
+  /** Unix milliseconds. */
+  readonly checkedAtMs: number
+}
+
 /** What a proof did. */
 export type ProofTaken = 'moved' | 'known' | 'equivocated'
 
