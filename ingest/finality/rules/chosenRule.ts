@@ -18,8 +18,8 @@ export function chosenRule(
 
 /**
  * Endpoints decide until the first certificate of the chain was checked, and never again: whoever
- * wants false blocks to be final would only have to hide the certificates. What had become final
- * by then stays so.
+ * wants false blocks to be final would only have to hide the certificates. What is stored as final by
+ * then stays so; what they granted beyond it does not count any more.
  */
 class EitherFinality implements FinalityRule {
   readonly #agreed: FinalityRule
@@ -44,7 +44,7 @@ class EitherFinality implements FinalityRule {
   }
 
   get held(): string | null {
-    return this.#proved.proof ? this.#proved.held : this.#agreed.held
+    return this.#deciding.held
   }
 
   conclude(silent: ReadonlySet<string>, askedSinceMs: number): void {
@@ -56,6 +56,6 @@ class EitherFinality implements FinalityRule {
   }
 
   get #deciding(): FinalityRule {
-    return this.#proved.proof && this.#proved.number >= this.#agreed.number ? this.#proved : this.#agreed
+    return this.#proved.proof ? this.#proved : this.#agreed
   }
 }

@@ -92,11 +92,13 @@ describe('finality by either', () => {
     expect(chosenRule('certificate', words, proved)).toBe(proved)
   })
 
-  it('never decreases by a certificate, but by a word that is refuted', () => {
+  it('is by certificates alone from the first one on, also where more was granted before', () => {
     const words = new Words()
-    const rule = chosenRule('both', words, new ProvedFinality(proofOf(12)))
+    const proved = new ProvedFinality()
+    const rule = chosenRule('both', words, proved)
     words.number = 15
     expect([rule.name, rule.number]).toEqual(['agreed', 15])
+    proved.take(proofOf(12))
     rule.doubt('two')
     expect([rule.name, rule.number, words.doubted]).toEqual(['proved', 12, ['two']])
   })
