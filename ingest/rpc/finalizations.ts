@@ -3,25 +3,21 @@
  * an answer the certificate's bytes alone are read. All else in it is unsigned, and nodes of
  * another version name it otherwise.
  */
-import { type Hash, membersOf } from '#primitives.ts'
+import { type BlockRef, type Hash, membersOf } from '#primitives.ts'
 import { bytesOf, CERTIFICATE_BYTES_MAX } from '../finality/certificate/certificate.ts'
 import { type RecomputedHeader, recomputedHeader } from '../finality/certificate/recomputedHeader.ts'
-import type { GivenCertificate } from '../finality/rules/newestProofs.ts'
+import type { FinalityNetwork, GivenCertificates } from '../finality/watch/finalityNetwork.ts'
 import { RpcError } from './client/errors.ts'
+import type { Admission } from './endpoints/admission.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
-import type { EndpointPool } from './rpcSource.ts'
 
 /** The newest block that is final, or one that a height names. */
 export type FinalizationOf = 'latest' | { readonly height: number }
 
-export interface GivenCertificates {
-  /** Each once, however many gave it. */
-  readonly given: readonly GivenCertificate[]
-  /** Endpoints that say that they do not have the method. */
-  readonly without: readonly string[]
+interface Pool {
+  readonly endpoints: readonly Endpoint[]
+  readonly admission: Admission
 }
-
-type Pool = Pick<EndpointPool, 'endpoints' | 'admission'>
 
 const finalizationMethod = 'consensus_getFinalization'
 
@@ -32,6 +28,12 @@ const HEADER_BYTES_MAX = 4 * 1_024 * 1_024
 
 /** Hex digits in lowercase without `0x`, as nodes write a certificate. */
 const certificateText = /^(?:[0-9a-f]{2})+$/
+
+/** The endpoints of a chain, as a watch of its finality sees them. */
+export const finalityNetwork = (pool: Pool): FinalityNetwork => ({
+  certificates: (of, signal) => askCertificates(pool, of, signal),
+  headerOf: (digest, endpoints, signal) => askCertifiedHeader(pool, digest, endpoints, signal),
+})
 
 /** Asks every endpoint, beside ingest. How it goes moves nothing. */
 export async function askCertificates(
@@ -82,6 +84,26 @@ export async function askCertifiedHeader(
     if (header?.hash === digest) return header
   }
   return null
+}
+
+/**
+ * Leaves out the endpoints that tell another block at the height of one that is proved. Those that do
+ * not answer, or have none there, say nothing.
+ */
+export async function leaveOutOthers(
+  { endpoints, admission }: Pool,
+  certified: BlockRef,
+  signal?: AbortSignal,
+): Promise<void> {
+  const bounds = { bytesMax: HEADER_BYTES_MAX, ...(signal && { signal }) }
+  const parameters = [`0x${certified.number.toString(16)}`, false]
+  const ask = async (endpoint: Endpoint) => {
+    const told = await admission.askBeside(endpoint, 'eth_getBlockByNumber', parameters, bounds)
+    const header = recomputedHeader(told)
+    if (header?.number === certified.number && header.hash !== certified.hash) endpoint.disproved()
+  }
+  await Promise.allSettled(endpoints.map(ask))
+  signal?.throwIfAborted()
 }
 
 /** The certificate's digits; null where the answer has none that can be one. Never throws. */

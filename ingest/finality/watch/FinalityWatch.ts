@@ -1,0 +1,254 @@
+/**
+ * Looks for certificates of a chain's finality beside the head lane. The writer asks, checks and
+ * stores, and only then lets blocks be final; a process that stands by takes what was stored, and so
+ * spends no CPU and says nothing of its own.
+ */
+import { messageOf } from '#errors.ts'
+import type { Hex } from '#primitives.ts'
+import { repeat } from '#runtime/repeat.ts'
+import type { Clock, Failpoint } from '#runtime/runtime.ts'
+import type { Logger } from '#telemetry.ts'
+import type { Certificate } from '../certificate/certificate.ts'
+import { CertificateRefusedError } from '../certificate/certificateRefusedError.ts'
+import type { CertifiedHeader } from '../check/assertFinalized.ts'
+import { type EpochKeys, keyAt } from '../keys/epochKeys.ts'
+import { epochOf } from '../keys/epochs.ts'
+import { keysWith } from '../keys/keyDecision.ts'
+import { KeyRefusedError } from '../keys/keyRefusedError.ts'
+import { type FoundProofs, type GivenCertificate, newestProofs } from '../rules/newestProofs.ts'
+import type { FinalityProof, ProvedFinality, StoredProof } from '../rules/provedFinality.ts'
+import type { FinalityChecks, FinalityKeeper, FinalityNetwork, FinalityStore } from './finalityNetwork.ts'
+import { KeyWalk } from './keyWalk.ts'
+
+export interface FinalityWatchOptions {
+  readonly chainId: number
+  /** Compiled and configured ones. */
+  readonly keys: EpochKeys
+  readonly rule: ProvedFinality
+  /** Nothing is final without one, also before the first. */
+  readonly certificatesAlone: boolean
+  readonly network: FinalityNetwork
+  readonly checks: FinalityChecks
+  readonly store: FinalityStore
+  /** Null while another process writes the chain. */
+  readonly keeper: () => FinalityKeeper | null
+  /** Newest head that was seen, or -1. */
+  readonly head: () => number
+  /** A certificate moved what is final to this proof. Must not throw. */
+  readonly moved?: (proof: FinalityProof) => void
+  readonly failpoint: Failpoint
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** What is wrong with a chain's certificates. */
+export interface FinalityProblem {
+  readonly kind: 'finality_key_unknown' | 'finality_certificates_missing' | 'finality_equivocated'
+  readonly message: string
+}
+
+/** Finality of Tempo comes within a second of the block. */
+const LOOK_MS = 1_000
+/** A chain that has not moved for this long. */
+const QUIET_MS = 30_000
+/** While it stands, and where no endpoint serves certificates. */
+const IDLE_MS = 5_000
+const UNSERVED_MS = 60_000
+const FAILED_MS = 5_000
+/** A chain that moves has newer certificates within seconds; its nodes may be restarted meanwhile. */
+export const MISSING_MS = 600_000
+
+/** Sentences about endpoints in the log; each is told once. */
+const LOGGED_MAX = 64
+const EQUIVOCATED = 'equivocated'
+
+export class FinalityWatch {
+  readonly #options: FinalityWatchOptions
+  readonly #walk: KeyWalk
+  #serving: ReadonlySet<string> = new Set()
+  /** The last epoch whose key is sure: it signed, or it was followed up to there. */
+  #knownEpoch: number | null = null
+  /** How far keys were followed where nothing of that epoch is proved yet. */
+  #walkedTo: number | null = null
+  #checkedAtMs: number | null = null
+  /** When what is proved moved last, on the monotonic clock. */
+  #movedAtMs: number
+  readonly #logged = new Set<string>()
+
+  constructor(options: FinalityWatchOptions) {
+    this.#options = options
+    const { keys, network, checks, store, clock } = options
+    const proved = (proof: StoredProof, keeper: FinalityKeeper) => this.#take(proof, keeper)
+    this.#walk = new KeyWalk(keys, { network, checks, store, clock, proved })
+    this.#movedAtMs = clock.monotonic()
+  }
+
+  /** Endpoints that gave a certificate at the last look. */
+  get endpointsServing(): number {
+    return this.#serving.size
+  }
+
+  /** Unix milliseconds; when the newest proof was checked. */
+  get lastCheckedMs(): number | null {
+    return this.#checkedAtMs
+  }
+
+  /** The key that signed the newest proof; null without one. */
+  get identity(): Hex | null {
+    const { proof } = this.#options.rule
+    return proof && (keyAt(this.#walk.keys, proof.certificate.epoch)?.key ?? null)
+  }
+
+  /** By urgency. */
+  get problems(): readonly FinalityProblem[] {
+    const { rule, clock, head, certificatesAlone } = this.#options
+    const problems: FinalityProblem[] = []
+    if (rule.equivocation) problems.push({ kind: 'finality_equivocated', message: rule.held ?? '' })
+    const { problem, keys } = this.#walk
+    // A block that somebody invents, of a later epoch, says nothing of its key.
+    if (problem && head() >= problem.epoch * keys.epochBlocks - 1)
+      problems.push({ kind: 'finality_key_unknown', message: problem.message })
+    const waitedMs = clock.monotonic() - this.#movedAtMs
+    if ((rule.proof || certificatesAlone) && waitedMs >= MISSING_MS && head() > rule.number) {
+      const minutes = Math.floor(waitedMs / 60_000)
+      const message = `no certificate above block ${rule.number} for ${minutes} minutes, while the head is ${head()}`
+      problems.push({ kind: 'finality_certificates_missing', message })
+    }
+    return problems
+  }
+
+  /** Takes what was stored. The writer has to, before anything becomes final. */
+  async load(): Promise<void> {
+    const { store, rule, keys } = this.#options
+    this.#walk.adopt(keysWith(keys, await store.keys()))
+    for (const proof of await store.proofs()) {
+      this.#taken(proof, rule.take(proof))
+      this.#checkedAtMs = Math.max(this.#checkedAtMs ?? 0, proof.checkedAtMs)
+    }
+  }
+
+  /** Until aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, chainId, log } = this.#options
+    const failed = (error: unknown) => {
+      log.warn({ chainId, problem: messageOf(error) }, 'certificates of finality could not be looked for')
+      return FAILED_MS
+    }
+    await repeat({ clock, signal, failed }, () => this.look(signal))
+  }
+
+  /** Once. @returns milliseconds until the next look @throws what asking, checking and storing throw */
+  async look(signal: AbortSignal): Promise<number> {
+    const { network, rule, keeper, head, clock } = this.#options
+    const writer = keeper()
+    if (!writer) {
+      await this.load()
+      return IDLE_MS
+    }
+    if (rule.equivocation) return UNSERVED_MS
+    const { given, without } = await network.certificates('latest', signal)
+    this.#serving = new Set(given.flatMap(({ endpoints }) => endpoints))
+    if (given.length === 0) return rule.proof || without.length === 0 ? LOOK_MS : UNSERVED_MS
+    const found = await this.#search(given, writer, signal)
+    this.#logRefused(found)
+    const checkedAtMs = clock.now()
+    for (const proof of found.proofs.toReversed()) await this.#take({ ...proof, checkedAtMs }, writer)
+    const isIdle = head() <= rule.number && clock.monotonic() >= this.#movedAtMs + QUIET_MS
+    return isIdle ? IDLE_MS : LOOK_MS
+  }
+
+  #search(
+    given: readonly GivenCertificate[],
+    writer: FinalityKeeper,
+    signal: AbortSignal,
+  ): Promise<FoundProofs> {
+    const { network, rule } = this.#options
+    return newestProofs(given, {
+      held: rule.proof,
+      headerOf: (digest, endpoints) => network.headerOf(digest, endpoints, signal),
+      check: (bytes, header) => this.#check(bytes, header, writer, signal),
+    })
+  }
+
+  /**
+   * Under the key of its epoch, which is followed up to there. At the first start the pin is it; only
+   * where that does not sign the way from the pin is looked for.
+   */
+  async #check(
+    bytes: Uint8Array,
+    header: CertifiedHeader,
+    writer: FinalityKeeper,
+    signal: AbortSignal,
+  ): Promise<Certificate> {
+    const { checks } = this.#options
+    const epoch = epochOf(header.number, this.#walk.keys.epochBlocks)
+    if (this.#knownEpoch !== null) {
+      await this.#followTo(epoch, writer, signal)
+      return await checks.check(bytes, header, this.#walk.keys, signal)
+    }
+    try {
+      return await checks.check(bytes, header, this.#walk.keys, signal)
+    } catch (error) {
+      const pin = this.#walk.keys.keys.findLast(({ fromEpoch }) => fromEpoch <= epoch)
+      if (!(error instanceof CertificateRefusedError) || error.part !== 'vote' || !pin) throw error
+      await this.#walkFrom(this.#walkedTo ?? pin.fromEpoch, epoch, writer, signal)
+      return await checks.check(bytes, header, this.#walk.keys, signal)
+    }
+  }
+
+  async #followTo(epoch: number, writer: FinalityKeeper, signal: AbortSignal): Promise<void> {
+    if (this.#knownEpoch === null || epoch <= this.#knownEpoch) return
+    await this.#walkFrom(Math.max(this.#knownEpoch, this.#walkedTo ?? 0), epoch, writer, signal)
+  }
+
+  /** @throws CertificateRefusedError `key` where the way ends, or takes more than this look */
+  async #walkFrom(from: number, to: number, writer: FinalityKeeper, signal: AbortSignal): Promise<void> {
+    if (from >= to) return
+    const reached = await this.#walk.walk(from, to, writer, signal).catch((error: unknown) => {
+      if (error instanceof KeyRefusedError) throw new CertificateRefusedError('key', error.message)
+      throw error
+    })
+    this.#walkedTo = reached
+    if (reached < to)
+      throw new CertificateRefusedError('key', `keys are followed up to epoch ${reached} of ${to} so far`)
+  }
+
+  /** Stored before anything is final by it. */
+  async #take(proof: StoredProof, writer: FinalityKeeper): Promise<void> {
+    const { rule, failpoint } = this.#options
+    failpoint('finality.keep.before')
+    await writer.keepProof(proof)
+    failpoint('finality.keep.after')
+    this.#taken(proof, rule.take(proof))
+    failpoint('finality.taken')
+    this.#checkedAtMs = proof.checkedAtMs
+  }
+
+  #taken(proof: FinalityProof, taken: ReturnType<ProvedFinality['take']>): void {
+    const { clock, log, chainId, rule } = this.#options
+    this.#knownEpoch = Math.max(this.#knownEpoch ?? 0, proof.certificate.epoch)
+    if (taken === 'equivocated') {
+      if (!this.#logged.has(EQUIVOCATED)) log.error({ chainId }, `finality stands still: ${rule.held}`)
+      this.#logged.add(EQUIVOCATED)
+      return
+    }
+    if (taken !== 'moved') return
+    this.#movedAtMs = clock.monotonic()
+    this.#options.moved?.(proof)
+  }
+
+  #logRefused({ refused }: FoundProofs): void {
+    const { chainId, log } = this.#options
+    for (const { endpoints, error } of refused)
+      this.#logOnce(`${endpoints.join()} ${error.part}`, () =>
+        log.warn({ chainId, endpoints, problem: error.message }, 'a certificate of finality is refused'),
+      )
+  }
+
+  /** Endpoints may give a false one at each look. */
+  #logOnce(key: string, tell: () => void): void {
+    if (this.#logged.has(key) || this.#logged.size >= LOGGED_MAX) return
+    this.#logged.add(key)
+    tell()
+  }
+}
