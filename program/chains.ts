@@ -4,16 +4,19 @@
  */
 
 import { messageOf, SettingError } from '#errors.ts'
+import { initialKeys } from '#ingest/finality/keys/pinnedKeys.ts'
 import { chosenRule } from '#ingest/finality/rules/chosenRule.ts'
 import { ProvedFinality } from '#ingest/finality/rules/provedFinality.ts'
 import { openRelay } from '#ingest/relay/openRelay.ts'
 import type { Relay } from '#ingest/relay/relay.ts'
 import { SourceError } from '#ingest/rpc/client/errors.ts'
 import { Identities, isSameChain, type ToldIdentity } from '#ingest/rpc/endpoints/identities.ts'
+import { finalityNetwork } from '#ingest/rpc/finalizations.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
 import type { DevChain } from '#local/devchain/node.ts'
 import type { Hash } from '#primitives.ts'
 import type { Clock, Runtime } from '#runtime/runtime.ts'
+import { earlierProofs } from '#store/finality/finalityProofs.ts'
 import {
   assertSameGenesis,
   type ChainIdentity,
@@ -28,6 +31,7 @@ import { rulesOf } from './chain/chainRules.ts'
 import { patientHead } from './chain/patientHead.ts'
 import type { Config } from './config.ts'
 import { findLoss, openDevChain } from './devChains.ts'
+import type { ReachedFinality } from './finality/ChainFinality.ts'
 import type { ChainConfig } from './settings/chainFields.ts'
 import { assertKeyIsPoint } from './settings/finalityField.ts'
 
@@ -39,6 +43,7 @@ export interface ReachableChain {
   readonly source: RpcSource
   /** The calls of clients, to the same endpoints or to their own. */
   readonly relay: Relay
+  readonly finality: ReachedFinality
   readonly genesisHash: Hash | null
   /** The local chain behind it, when it is ours. */
   readonly devChain: DevChain | null
@@ -133,18 +138,22 @@ export async function reachChain(
       throw new SettingError('CONFIG', `the node given for chain ${config.chainId} serves chain ${chainId}`)
     await assertKeyIsPoint(config.finality)
     const proved = new ProvedFinality()
+    if (postgres) for (const proof of await earlierProofs(postgres, chainId)) proved.take(proof)
+    const { rule: choice, key } = config.finality
     const source = createSource({
       chainId,
       genesisHash: genesisHash ?? (await held(chainId)),
       urls,
       finalityDepth: config.finalityDepth,
-      finality: (agreed) => chosenRule(config.finality.rule, agreed, proved),
+      finality: (agreed) => chosenRule(choice, agreed, proved),
       runtime,
       log,
     })
     const relay = openRelay(source, { relayUrls: config.relayUrls, clock: runtime.clock })
     const kind = devChain ? 'tempo' : await kindOf(chainId, source, postgres)
-    return { config, chainId, kind, genesisHash, source, relay, devChain }
+    const network = finalityNetwork(source.pool)
+    const finality = { choice, proved, keys: initialKeys(chainId, key), network }
+    return { config, chainId, kind, genesisHash, source, relay, finality, devChain }
   } finally {
     await identities.close()
   }

@@ -138,7 +138,7 @@ async function openChain(
   log: Logger,
 ): Promise<Chain> {
   const { postgres, clickhouse, clickhouseRowsFolder, viewSecurity } = engines
-  const { chainId, kind, source, relay } = reachable
+  const { chainId, kind, source, relay, finality } = reachable
   await migrateWhenFree(postgres, chainId, holder, runtime.clock)
   if (reachable.devChain) await dropLostGeneration(reachable, engines, log)
   await assertProjectionsCurrent(postgres.pool, schemaOf(chainId))
@@ -158,6 +158,7 @@ async function openChain(
     checks: reachable.config.checks,
     source,
     relay,
+    finality,
     postgres,
     clickhouse,
     clickhouseRowsFolder,

@@ -4,7 +4,9 @@
  */
 import type { FollowState } from '#ingest/lanes/follow.ts'
 import type { HistoryProgress } from '#ingest/lanes/progress.ts'
+import { covers } from '#ingest/range.ts'
 import type { Clock } from '#runtime/runtime.ts'
+import type { ChainState } from '#store/ledger/chainState.ts'
 import { UnprovedBlocks } from './UnprovedBlocks.ts'
 
 export interface LaneStatus {
@@ -30,3 +32,18 @@ export const idleActivity = (clock: Clock): ChainActivity => ({
   foreignReceipts: 0,
   unproved: { head: new UnprovedBlocks(clock), history: new UnprovedBlocks(clock) },
 })
+
+/** Whether the stores cover what the chain had at this moment: both all of it, or Postgres its head. */
+export function hasCaughtUp(
+  state: ChainState,
+  target: { readonly head: number; readonly finalized: number },
+  scope: 'all' | 'head',
+): boolean {
+  if (scope === 'head') return state.tip >= target.head
+  const needed = { from: state.startBlock, to: target.head }
+  const final = { from: state.startBlock, to: target.finalized }
+  const isFollowed = final.to < final.from || covers(state.coverage('clickhouse'), final)
+  // The lane hurries while somebody waits for this, and not for probes afterwards.
+  if (!isFollowed) state.demand.ask()
+  return isFollowed && (needed.to < needed.from || covers(state.coverage('postgres'), needed))
+}

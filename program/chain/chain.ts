@@ -11,7 +11,7 @@ import { alignedSource } from '#ingest/alignedSource.ts'
 import { ByteBudget } from '#ingest/byteBudget.ts'
 import type { HistoryProgress } from '#ingest/lanes/progress.ts'
 import { Givers } from '#ingest/otherEndpoint.ts'
-import { type BlockRange, covers } from '#ingest/range.ts'
+import type { BlockRange } from '#ingest/range.ts'
 import type { LoosePart } from '#ingest/read/looseParts.ts'
 import type { Relay } from '#ingest/relay/relay.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
@@ -35,7 +35,8 @@ import { schemaOf } from '#store/sql.ts'
 import { metrics } from '#telemetry.ts'
 import { createDecodePool } from '#transform/decode/decodePool.ts'
 import type { ChainProfile } from '#transform/profile.ts'
-import { type ChainActivity, idleActivity, type LaneStatus } from './activity.ts'
+import { ChainFinality, type FinalityStatus } from '../finality/ChainFinality.ts'
+import { type ChainActivity, hasCaughtUp, idleActivity, type LaneStatus } from './activity.ts'
 import { ChainWriter } from './ChainWriter.ts'
 import { describeAlone, describeRules } from './chainRules.ts'
 import { ForkWatch } from './ForkWatch.ts'
@@ -58,6 +59,8 @@ export class Chain {
   readonly source: Source
   /** Forks that the endpoints announce and this version does not know. */
   readonly forks: ForkWatch
+  /** Certificates of the chain's finality. */
+  readonly certificates: ChainFinality
   /** Where head and finality stood when the program started: caught up means past these. */
   startTarget: { readonly head: number; readonly finalized: number } | null = null
   readonly #options: ChainOptions
@@ -90,6 +93,8 @@ export class Chain {
       bell: new CommitBell(),
     })
     options.notices?.add(this.state)
+    const lease = () => this.#writer?.lease ?? null
+    this.certificates = new ChainFinality({ ...options, reached: options.finality, state: this.state, lease })
     const limits = { ...usualLimits, ...options.limits }
     const senders = drawSenderSample(options.runtime.random, limits.sendersOneIn)
     const pool = createDecodePool({ threads: workerThreads, profile: this.#profile, log })
@@ -131,6 +136,10 @@ export class Chain {
   /** `standby` while another process holds the lease, or none does. */
   get role(): 'writer' | 'standby' {
     return this.#writer && !this.#writer.lease.lost.aborted ? 'writer' : 'standby'
+  }
+
+  get finality(): FinalityStatus {
+    return this.certificates.status
   }
 
   get headStatus(): LaneStatus {
@@ -196,7 +205,7 @@ export class Chain {
     await this.state.refresh()
     const reading = this.state.follow(this.#options.runtime.clock, this.#stop.signal)
     const watching = this.#hasForks ? this.forks.run(this.#stop.signal) : null
-    this.#running = Promise.all([reading, watching, this.#write()])
+    this.#running = Promise.all([reading, watching, this.certificates.run(this.#stop.signal), this.#write()])
   }
 
   /**
@@ -215,6 +224,7 @@ export class Chain {
     await this.#running
     await this.#writer?.lease.release().catch(() => {})
     await this.#writing.pool.close()
+    await this.certificates.close()
     await this.relay.close()
     await this.source.close()
   }
@@ -224,17 +234,7 @@ export class Chain {
    * final).
    */
   caughtUp(scope: 'all' | 'head'): boolean {
-    const target = this.startTarget
-    if (!target) return false
-    const { startBlock } = this.state
-    const postgres = this.state.coverage('postgres')
-    if (scope === 'head') return this.state.tip >= target.head
-    const needed = { from: startBlock, to: target.head }
-    const final = { from: startBlock, to: target.finalized }
-    const isFollowed = final.to < final.from || covers(this.state.coverage('clickhouse'), final)
-    // The lane hurries while somebody waits for this, and not for probes afterwards.
-    if (!isFollowed) this.state.demand.ask()
-    return isFollowed && (needed.to < needed.from || covers(postgres, needed))
+    return this.startTarget !== null && hasCaughtUp(this.state, this.startTarget, scope)
   }
 
   /**
@@ -264,6 +264,7 @@ export class Chain {
     lease.lost.addEventListener('abort', () => this.#tellRole(), { once: true })
     const held = await readChainIdentity(postgres, identity.chainId)
     if (held) this.#adopt(held)
+    await this.certificates.load()
     return this.#writer
   }
 

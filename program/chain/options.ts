@@ -11,6 +11,7 @@ import type { CommitNotices } from '#store/ledger/notices.ts'
 import type { Postgres } from '#store/postgres.ts'
 import type { Logger } from '#telemetry.ts'
 import type { ChainProfile, Checks } from '#transform/profile.ts'
+import type { ReachedFinality } from '../finality/ChainFinality.ts'
 
 export interface ChainOptions {
   readonly identity: ChainIdentity
@@ -19,6 +20,8 @@ export interface ChainOptions {
   readonly source: RpcSource
   /** The calls of clients, over the source's endpoints or its own. */
   readonly relay: Relay
+  /** What decides of finality beside the endpoints; absent where they decide alone. */
+  readonly finality?: ReachedFinality
   readonly postgres: Postgres
   readonly clickhouse: ClickHouseClient
   /**

@@ -1,0 +1,133 @@
+/** What a chain's certificates are to the program: a watch over its endpoints and its ledger. */
+import { CertificateChecks } from '#ingest/finality/check/certificateChecks.ts'
+import type { EpochKeys } from '#ingest/finality/keys/epochKeys.ts'
+import type { FinalityChoice } from '#ingest/finality/rules/chosenRule.ts'
+import type { ProvedFinality } from '#ingest/finality/rules/provedFinality.ts'
+import { type FinalityProblem, FinalityWatch } from '#ingest/finality/watch/FinalityWatch.ts'
+import type {
+  FinalityKeeper,
+  FinalityNetwork,
+  FinalityStore,
+} from '#ingest/finality/watch/finalityNetwork.ts'
+import type { Hex } from '#primitives.ts'
+import type { Lease } from '#runtime/lease.ts'
+import type { Runtime } from '#runtime/runtime.ts'
+import { forgetRefusal, keepKey, readKeys } from '#store/finality/finalityKeys.ts'
+import { comparedProofs, keepProof, readBoundary } from '#store/finality/finalityProofs.ts'
+import type { ChainState } from '#store/ledger/chainState.ts'
+import type { Postgres } from '#store/postgres.ts'
+import type { Logger } from '#telemetry.ts'
+
+/** How finality of a chain is decided, as its source was opened. */
+export interface ReachedFinality {
+  readonly choice: FinalityChoice
+  readonly proved: ProvedFinality
+  /** Compiled and configured; null where none is known, and no certificate can be checked. */
+  readonly keys: EpochKeys | null
+  readonly network: FinalityNetwork
+}
+
+export interface FinalityStatus {
+  /** By what the newest final block is final: a certificate of the chain, or the word of endpoints. */
+  readonly rule: 'proved' | 'agreed'
+  /** Newest final block that is held, or -1. */
+  readonly height: number
+  /** Block of the newest certificate that was checked. */
+  readonly certificateHeight: number | null
+  readonly epoch: number | null
+  /** The key that signed it. */
+  readonly identity: Hex | null
+  /** Unix milliseconds. */
+  readonly lastCheckedMs: number | null
+  /** Endpoints that gave a certificate at the last look; 0 where this process does not ask. */
+  readonly endpointsServing: number
+}
+
+export interface ChainFinalityOptions {
+  readonly reached: ReachedFinality | undefined
+  readonly state: ChainState
+  readonly postgres: Postgres
+  /** The lease under which this process writes the chain; null while another one does. */
+  readonly lease: () => Lease | null
+  readonly runtime: Runtime
+  readonly log: Logger
+}
+
+export class ChainFinality {
+  readonly #options: ChainFinalityOptions
+  readonly #checks: CertificateChecks | null = null
+  readonly #watch: FinalityWatch | null = null
+
+  constructor(options: ChainFinalityOptions) {
+    this.#options = options
+    const { reached, state, postgres, runtime, log } = options
+    if (!reached?.keys || reached.choice === 'endpoints') return
+    const { keys, proved, network, choice } = reached
+    this.#checks = new CertificateChecks(log)
+    this.#watch = new FinalityWatch({
+      chainId: state.chainId,
+      keys,
+      rule: proved,
+      certificatesAlone: choice === 'certificate',
+      network,
+      checks: this.#checks,
+      store: storeOf(postgres, state.chainId),
+      keeper: () => this.#keeper(keys.epochBlocks),
+      head: () => state.head,
+      failpoint: runtime.failpoint,
+      clock: runtime.clock,
+      log,
+    })
+  }
+
+  get status(): FinalityStatus {
+    const proof = this.#watch ? (this.#options.reached?.proved.proof ?? null) : null
+    const height = this.#options.state.finalized
+    return {
+      rule: proof && proof.block.number >= height ? 'proved' : 'agreed',
+      height,
+      certificateHeight: proof?.block.number ?? null,
+      epoch: proof?.certificate.epoch ?? null,
+      identity: this.#watch?.identity ?? null,
+      lastCheckedMs: this.#watch?.lastCheckedMs ?? null,
+      endpointsServing: this.#watch?.endpointsServing ?? 0,
+    }
+  }
+
+  /** What is wrong with the chain's certificates. */
+  get problems(): readonly FinalityProblem[] {
+    return this.#watch?.problems ?? []
+  }
+
+  /** Before anything becomes final: what an earlier process stored counts. */
+  async load(): Promise<void> {
+    await this.#watch?.load()
+  }
+
+  /** Until aborted. Nothing, where no key of the chain is known. */
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#watch?.run(signal)
+  }
+
+  async close(): Promise<void> {
+    await this.#checks?.close()
+  }
+
+  #keeper(epochBlocks: number): FinalityKeeper | null {
+    const { lease: held, postgres, state } = this.#options
+    const lease = held()
+    if (!lease || lease.lost.aborted) return null
+    const place = { postgres, chainId: state.chainId, fence: lease.fence }
+    return {
+      keepProof: (proof) => keepProof(place, proof, epochBlocks),
+      keepKey: (decision) => keepKey(place, decision),
+      forgetRefusal: (fromEpoch) => forgetRefusal(place, fromEpoch),
+    }
+  }
+}
+
+const storeOf = ({ pool }: Postgres, chainId: number): FinalityStore => ({
+  proofs: () => comparedProofs(pool, chainId),
+  keys: () => readKeys(pool, chainId),
+  blockAt: (height) => readBoundary(pool, chainId, height),
+})
