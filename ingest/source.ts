@@ -1,4 +1,4 @@
-import type { BlockRef } from '#primitives.ts'
+import type { BlockRef, Hash } from '#primitives.ts'
 import type { BlockRange } from './range.ts'
 import type { EncodedBlock } from './verify/parts/encodedBlock.ts'
 
@@ -20,6 +20,11 @@ export interface ChainHead {
    * replaced. Never below `finalized`.
    */
   readonly finalizedBy: BlockRef
+  /**
+   * A certificate of the chain proves `finalizedBy`: an endpoint that tells another block is wrong,
+   * never who gave the certificate.
+   */
+  readonly isProved?: boolean
   /**
    * The endpoints whose word head and finality are. One that named a block of no chain is told of
    * it.
@@ -96,6 +101,10 @@ export interface Source {
   reportLacking?(endpoint: string, block: number): void
   /** Resolves when a newer head is known than `after`, or after `timeoutMs`. */
   waitForHead(after: number, timeoutMs: number, signal?: AbortSignal): Promise<void>
+  /** The block with this hash, as its header was recomputed; null where no endpoint has it. */
+  certified?(hash: Hash, signal?: AbortSignal): Promise<BlockRef | null>
+  /** A block that a certificate proves: endpoints that tell another one at its height are left out. */
+  leaveOutOthers?(certified: BlockRef, signal?: AbortSignal): Promise<void>
   /** Tells the source that an endpoint's answer was refuted, so that it can be quarantined. */
   reportRefuted(endpoint: string): void
   close(): Promise<void>

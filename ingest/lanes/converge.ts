@@ -3,6 +3,7 @@ import type { BlockRef } from '#primitives.ts'
 import { type BlockRange, blockCount } from '../range.ts'
 import type { Batch, HeadSink } from '../sink.ts'
 import { type ChainHead, HEADS_APART_MAX } from '../source.ts'
+import { CERTIFIED_WALK_MAX, findCertifiedFork } from './certifiedFork.ts'
 import type { Fetched, Fetcher } from './fetchVerified.ts'
 import { fetchVerified } from './fetchVerified.ts'
 import { proveFinality } from './proveFinality.ts'
@@ -93,7 +94,7 @@ export async function converge<B extends Batch>(
     }
     return 'advanced'
   } catch (error) {
-    if (error instanceof ReorgError) return await revertToFork(lane, error, endpoint, signal)
+    if (error instanceof ReorgError) return await revert(lane, error, { endpoint, target, signal })
     throw error
   }
 }
@@ -153,13 +154,13 @@ async function assertHeadHeld<B extends Batch>(
 async function raiseFinalized<B extends Batch>(
   lane: HeadLane<B>,
   tip: BlockRef,
-  { finalized, finalizedBy }: ChainHead,
+  { finalized, finalizedBy, isProved = false }: ChainHead,
 ): Promise<void> {
   if (finalizedBy.number > tip.number || finalized <= (await lane.sink.finalized())) return
   const ours = finalizedBy.number === tip.number ? tip : await lane.sink.refAt(finalizedBy.number)
   if (!ours) return
   if (ours.hash !== finalizedBy.hash) {
-    if (finalizedBy.number === finalized) throw new ReorgError(ours, finalizedBy)
+    if (finalizedBy.number === finalized || isProved) throw new ReorgError(ours, finalizedBy)
     // A head that was replaced since: the next one tells.
     return
   }
@@ -211,17 +212,52 @@ async function restart<B extends Batch>(
   return true
 }
 
+interface Contradicted {
+  /** The one that told the conflict. */
+  readonly endpoint: string | undefined
+  readonly target: ChainHead
+  readonly signal: AbortSignal | undefined
+}
+
+/** A branch under a certificate wins over what endpoints show, however many show it. */
+async function revert<B extends Batch>(
+  lane: HeadLane<B>,
+  conflict: ReorgError,
+  { endpoint, target, signal }: Contradicted,
+): Promise<Outcome> {
+  const { finalizedBy: certified, isProved = false } = target
+  const tip = await lane.sink.tip()
+  if (!isProved || !tip || certified.number - tip.number > CERTIFIED_WALK_MAX)
+    return await revertToFork(lane, conflict, endpoint, signal)
+  const ours = certified.number <= tip.number ? await lane.sink.refAt(certified.number) : null
+  if (ours?.hash === certified.hash) return await revertToFork(lane, conflict, endpoint, signal, ours)
+  const { fork, next } = await findCertifiedFork(tip, certified, { ...lane, signal })
+  lane.failpoint('head.forkFound')
+  if (next) await lane.source.leaveOutOthers?.(next, signal)
+  if (fork?.hash === tip.hash) {
+    if (endpoint !== undefined) lane.source.reportRefuted(endpoint)
+    throw new StaleAnswerError(conflict)
+  }
+  await lane.sink.revert(fork)
+  lane.failpoint('head.revert.after')
+  lane.observe?.({ type: 'reverted', tip, fork })
+  return 'reverted'
+}
+
 async function revertToFork<B extends Batch>(
   lane: HeadLane<B>,
   conflict: ReorgError,
   endpoint: string | undefined,
   signal?: AbortSignal,
+  certified: BlockRef | null = null,
 ): Promise<Outcome> {
   const search = { sink: lane.sink, source: lane.source, signal }
   const tip = await lane.sink.tip()
   // Nothing of an empty lane can be taken back: the answer is wrong or the history below it, and
   // the node says which.
-  const fork = tip ? await findForkPoint(tip, search) : await assertFinalHolds(conflict.ours.number, search)
+  const fork = tip
+    ? await findForkPoint(tip, search, certified)
+    : await assertFinalHolds(conflict.ours.number, search)
   lane.failpoint('head.forkFound')
   if (!tip || fork?.hash === tip.hash) {
     if (endpoint !== undefined) lane.source.reportRefuted(endpoint)

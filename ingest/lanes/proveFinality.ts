@@ -12,14 +12,18 @@ import { type Fetcher, fetchVerified } from './fetchVerified.ts'
  */
 export async function proveFinality<B extends Batch>(
   fetcher: Fetcher<B>,
-  { finalized, finalizedBy, toldBy }: ChainHead,
+  { finalized, finalizedBy, toldBy, isProved }: ChainHead,
   signal?: AbortSignal,
 ): Promise<void> {
   // Before the first block there is nothing to be sent past.
   if (finalized <= 0) return
   const { number, hash } = finalizedBy
-  const [held] = await refsOf(fetcher, number, toldBy?.finalized, signal)
+  const [held] = await refsOf(fetcher, number, isProved ? undefined : toldBy?.finalized, signal)
   if (held?.number === number && held.hash === hash) return
+  if (isProved) {
+    await fetcher.source.leaveOutOthers?.(finalizedBy, signal)
+    throw new UnprovedFinalityError(number)
+  }
   // A head that finality was counted from may be replaced meanwhile.
   if (number === finalized && toldBy) fetcher.source.reportRefuted(toldBy.finalized)
   throw new UnprovedFinalityError(number)

@@ -41,15 +41,17 @@ interface ForkSearch {
  * search gallops down in doubling steps and then halves: a fork 128 deep costs some 14 questions
  * instead of 128. A node that changes meanwhile can only make the answer lower than necessary,
  * never wrong, because the answer was compared by hash.
+ * @param certified a block of ours that a certificate proves: whoever tells another one is wrong
  * @throws FinalityViolationError when the node disagrees with a block we hold as final.
  * @throws NodeBehindError when the node has no block at our finalized height.
  */
 export async function findForkPoint(
   tip: Pick<BlockRef, 'number'>,
   search: ForkSearch,
+  certified: BlockRef | null = null,
 ): Promise<BlockRef | null> {
-  const floor = Math.min(await search.sink.finalized(), tip.number)
-  let common = await assertFinalHolds(floor, search)
+  const floor = certified?.number ?? Math.min(await search.sink.finalized(), tip.number)
+  let common = certified ?? (await assertFinalHolds(floor, search))
   let agreed = floor
   let differs = tip.number + 1
   let galloping = true

@@ -12,6 +12,7 @@ import { distinctUrls, type EndpointUrl } from './client/endpointUrl.ts'
 import { Admission } from './endpoints/admission.ts'
 import { Endpoint, type EndpointStatus, GONE_MS } from './endpoints/endpoint.ts'
 import { EndpointSet } from './endpoints/endpointSet.ts'
+import { askCertifiedHeader, leaveOutOthers } from './finalizations.ts'
 import { Heads } from './heads/heads.ts'
 import { NewHeads } from './heads/newHeads.ts'
 import { RangeFetch } from './ranges/rangeFetch.ts'
@@ -148,7 +149,7 @@ class JsonRpcSource implements PooledSource {
   }
 
   get finalityHeld(): string | null {
-    return this.#heads.finalityHeld
+    return this.#heads.finality.held
   }
 
   get answering(): number {
@@ -210,6 +211,15 @@ class JsonRpcSource implements PooledSource {
     // Only the head lane needs announcements; a verify or a backfill opens no socket.
     if (this.#sockets.length === 0) this.#openSockets()
     return this.#heads.waitForHead(after, timeoutMs, signal)
+  }
+
+  certified(hash: Hash, signal?: AbortSignal): Promise<BlockRef | null> {
+    const names = this.#set.all.map(({ name }) => name)
+    return askCertifiedHeader(this.pool, hash, names, signal)
+  }
+
+  leaveOutOthers(certified: BlockRef, signal?: AbortSignal): Promise<void> {
+    return leaveOutOthers(this.pool, certified, signal)
   }
 
   reportRefuted(endpoint: string): void {

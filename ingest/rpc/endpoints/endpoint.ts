@@ -207,6 +207,15 @@ export class Endpoint {
     this.#quarantine(0)
   }
 
+  /** It told another block than one that a certificate of the chain proves. */
+  disproved(): void {
+    metrics.blocksRefuted.inc({ chain: this.#chain })
+    this.#lastFailure = `${this.name}: it tells another block than the one that is final by a certificate`
+    this.#refuted = 0
+    this.claim = null
+    this.#quarantine(0)
+  }
+
   status(): EndpointStatus {
     const state = this.quarantined ? 'quarantined' : this.probed ? 'healthy' : 'unknown'
     return {

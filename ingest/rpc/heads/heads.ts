@@ -60,10 +60,7 @@ export class Heads {
   readonly #wakers = new Set<() => void>()
   #blockTime: BlockTime | null = null
   #readings = 0
-  /**
-   * Announcements so far, how many of them the latest reading could know of, and the height of the
-   * newest.
-   */
+  /** So far, how many of them the latest reading could know of, and the height of the newest. */
   #announcements = 0
   #announcementsRead = 0
   #announcedNumber = -1
@@ -85,9 +82,9 @@ export class Heads {
     return this.#options.finality.number
   }
 
-  /** Why less is final than an endpoint grants, in words; null while that is usual. */
-  get finalityHeld(): string | null {
-    return this.#options.finality.held
+  /** What decides of finality. */
+  get finality(): Pick<FinalityRule, 'name' | 'held'> {
+    return this.#options.finality
   }
 
   /** Newest head seen, or -1. */
@@ -103,12 +100,13 @@ export class Heads {
     const { head, endpoint } = await this.#newest(signal)
     this.#announcementsRead = announcements
     this.#blockTime = afterHead(this.#blockTime, head.number, clock.monotonic())
-    const final = this.#options.finality.granted
+    const { granted: final, name } = this.#options.finality
     const finalized = Math.min(final?.finalized ?? -1, head.number)
     const answer = {
       head,
       finalized,
       finalizedBy: final?.finalizedBy ?? head,
+      ...(name === 'proved' && final && { isProved: true }),
       toldBy: { head: endpoint, finalized: final?.endpoint ?? endpoint },
     }
     this.#readAtMs = clock.monotonic()
