@@ -115,9 +115,7 @@ export class RelayHeads {
 
   /** The height of a tag that may be told; null where no endpoint knows the tag. */
   async tagged(tag: 'safe' | 'finalized'): Promise<number | null> {
-    const words = await Promise.all(this.#endpoints.map((endpoint) => this.#wordOn(endpoint, tag)))
-    const granted = grantedTag(words, this.#trust.finalized, this.view.tagged(tag))
-    const height = this.view.settleTag(tag, granted)
+    const height = this.view.settleTag(tag, await this.#granted(tag))
     if (height === null || height <= this.view.shown) return height
     await this.#settle()
     return Math.min(height, this.view.shown)
@@ -204,6 +202,15 @@ export class RelayHeads {
     if (believed.height >= 0) view.settle(believed, (name) => this.#trust.doubts(name))
     if (view.shown >= this.#trust.tip) this.#behindSinceMs = null
     else this.#behindSinceMs ??= this.#clock.monotonic()
+  }
+
+  /** What certificates prove is told to be safe too: only that can no endpoint invent. */
+  async #granted(tag: 'safe' | 'finalized'): Promise<TagSeen> {
+    const { finalized, isProved } = this.#trust
+    // Its first block is final on every chain.
+    if (isProved) return { height: Math.max(0, finalized), isAlone: false, said: finalized }
+    const words = await Promise.all(this.#endpoints.map((endpoint) => this.#wordOn(endpoint, tag)))
+    return grantedTag(words, finalized, this.view.tagged(tag))
   }
 
   async #wordOn(endpoint: RelayEndpoint, tag: 'safe' | 'finalized'): Promise<TagWord> {

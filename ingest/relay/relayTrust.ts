@@ -14,6 +14,8 @@ import type { RelayEndpoint } from './relayEndpoint.ts'
 export interface WeighedChain {
   readonly number: number
   readonly finalized: number
+  /** What decides of finality; endpoints where it is absent. */
+  readonly finality?: { readonly name: 'proved' | 'agreed' }
 }
 
 /** What ingest has fetched, proved and stored; -1 while there is nothing. */
@@ -87,6 +89,11 @@ export class RelayTrust {
   /** Newest block that ingest knows to be final; -1 before the first. */
   get finalized(): number {
     return Math.max(this.#held.finalized, this.#weighed.finalized)
+  }
+
+  /** Certificates decide what is final: no endpoint has a say in it. */
+  get isProved(): boolean {
+    return this.#weighed.finality?.name === 'proved'
   }
 
   /** The head of the endpoint of this name was not believed: it is asked last. */
