@@ -8,6 +8,7 @@ import { failure } from '#errors.ts'
 import { type BlockRange, difference, formatMultirange, splitAligned, union } from '#ingest/range.ts'
 import { ledgerTableNames, tables } from '#transform/tables.ts'
 import { forgetBatches } from '../clickhouse/journal.ts'
+import { provedHeight } from '../finality/finalityProofs.ts'
 import { forgetFollowers } from '../follow/follower.ts'
 import { logCommit } from '../ledger/commits.ts'
 import {
@@ -56,7 +57,8 @@ export function rewindLedger(options: RewindOptions): Promise<BlockRange | null>
     const lane = await readLane(client, schema)
     if (!lane || lane.tip <= to) return null
     const isFinal = to < lane.finalized
-    if (isFinal && !options.belowFinalized) throw new RewindBelowFinalizedError(schema, to, lane.finalized)
+    const kept = Math.max(lane.finalized, Math.min(lane.tip, await provedHeight(client, schema)))
+    if (to < kept && !options.belowFinalized) throw new RewindBelowFinalizedError(schema, to, kept)
     const taken = { from: to + 1, to: lane.tip }
     await takeBackCommits(client, options, lane)
     await moveLane(client, options, lane)

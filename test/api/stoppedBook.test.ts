@@ -110,7 +110,7 @@ describe('an order book that contradicts itself', () => {
       ...{ headStatus: saying, historyStatus: saying, clickhouseStatus: saying, storeProblem: null },
       ...{ parity: { state: 'equal', problem: null }, stall: null, unproved: null },
       ...{ nodes: { finalityHeld: null }, relay: { problem: null }, followers: driver.status, webhooks: [] },
-      ...{ forks: { problem: null }, payments: null, channels: null },
+      ...{ forks: { problem: null }, certificates: { problems: [] }, payments: null, channels: null },
     })
     expect(alarms).toEqual([
       { chainId: api.chainId, code: 'projection_stopped', problem: expect.stringContaining('exchange: ') },

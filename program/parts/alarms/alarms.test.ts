@@ -24,6 +24,7 @@ const well: Watched = {
   stall: null,
   unproved: null,
   forks: { problem: null },
+  certificates: { problems: [] },
   nodes: { finalityHeld: null },
   relay: { problem: null },
   webhooks: [{ stream: 'blocks', problem: null }],
@@ -58,6 +59,14 @@ test.each<[AlarmCode, Partial<Watched>]>([
 ])('%s is raised by %j', (code, change) => {
   expect(alarmsOf({ ...well, ...change })).toEqual([{ chainId: 4217, code, problem: 'why' }])
 })
+
+test.each(['finality_equivocated', 'finality_key_unknown', 'finality_certificates_missing'] as const)(
+  '%s is raised by certificates',
+  (kind) => {
+    const certificates = { problems: [{ kind, message: 'why' }] }
+    expect(alarmsOf({ ...well, certificates })).toEqual([{ chainId: 4217, code: kind, problem: 'why' }])
+  },
+)
 
 test.each(['stopped', 'waiting'])('projections that are %s raise one alarm that names them', (state) => {
   const followers = ['tokens', 'balances'].map((name) => ({ name, state, problem: 'why', found: null }))

@@ -2,6 +2,7 @@
  * Every condition that its owner is called for. A new one is one value here, and its code in the
  * schema of /status.
  */
+import type { FinalityProblem } from '#ingest/finality/watch/FinalityWatch.ts'
 import type { Watched } from './watched.ts'
 
 export interface Condition<Code extends string = string> {
@@ -29,6 +30,11 @@ const WEBHOOKS_MS = 60_000
 
 /** A node that does not answer the books at one look, an hour apart, does at the next. */
 const UNCHECKED_MS = 2 * 3_600_000
+
+const certificatesOf = ({ certificates: { problems } }: Watched, code: FinalityProblem['kind']) => {
+  const found = problems.find(({ kind }) => kind === code)
+  return found ? { problem: found.message } : null
+}
 
 const lanesOf = ({ headStatus, historyStatus }: Watched) => [headStatus, historyStatus]
 
@@ -70,6 +76,21 @@ export const conditions = [
     code: 'finality_held',
     passesMs: 0,
     find: ({ nodes: { finalityHeld } }) => (finalityHeld === null ? null : { problem: finalityHeld }),
+  }),
+  defineCondition({
+    code: 'finality_equivocated',
+    passesMs: 0,
+    find: (chain) => certificatesOf(chain, 'finality_equivocated'),
+  }),
+  defineCondition({
+    code: 'finality_key_unknown',
+    passesMs: 0,
+    find: (chain) => certificatesOf(chain, 'finality_key_unknown'),
+  }),
+  defineCondition({
+    code: 'finality_certificates_missing',
+    passesMs: 0,
+    find: (chain) => certificatesOf(chain, 'finality_certificates_missing'),
   }),
   defineCondition({
     code: 'relay_degraded',

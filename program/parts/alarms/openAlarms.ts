@@ -37,7 +37,7 @@ export function openAlarms(
   const webhook = alarms && new AlarmWebhook({ ...alarms, egress, runtime, log })
   const stalls = new Map(chains.map((chain) => [chain, new StallWatch()]))
   const watched = (chain: Chain): Watched => {
-    const { state, nodes, relay, forks } = chain
+    const { state, nodes, relay, forks, certificates } = chain
     const heads = nodes.endpoints().map(({ head }) => head ?? -1)
     const seen = { tip: state.tip, ahead: Math.max(-1, ...heads) }
     const stall = stalls.get(chain)?.look(seen, runtime.clock.monotonic()) ?? null
@@ -45,7 +45,7 @@ export function openAlarms(
       chain
     const sayings = { headStatus, historyStatus, clickhouseStatus, storeProblem, unproved, followers, audit }
     return {
-      ...{ state, profile, nodes, relay, forks, ...sayings, stall },
+      ...{ state, profile, nodes, relay, forks, certificates, ...sayings, stall },
       parity: parityStatusOf(looked.parity, state.chainId),
       webhooks: looked.problemsOf(state.chainId),
       payments: looked.findingsOf(state.chainId),

@@ -1,4 +1,5 @@
 /** What of a chain its conditions are found in. */
+import type { FinalityProblem } from '#ingest/finality/watch/FinalityWatch.ts'
 import type { ParityStatus } from '#store/compare/ParityWatch.ts'
 import type { PaymentFindings } from '../payments/paymentsPart.ts'
 
@@ -25,6 +26,8 @@ export interface WatchedChain {
   readonly nodes: {
     readonly finalityHeld: string | null
   }
+  /** What is wrong with the certificates of its finality. */
+  readonly certificates: { readonly problems: readonly FinalityProblem[] }
   /** Why the calls of JSON-RPC clients get no answers or old ones, or null. */
   readonly relay: { readonly problem: string | null }
   readonly followers: readonly (Saying & {
