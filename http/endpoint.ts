@@ -184,6 +184,8 @@ export function endpoint<
   definition: Definition<Path, Filters, Include, Chain> & {
     readonly response: Response
     readonly read: (call: Call<Path, Filters, Include, Chain>, services: Services) => Promise<Row> | Row
+    /** What a request with these values of `include` counts as in quotas. Default: one. */
+    readonly units?: (asked: { readonly include: ReadonlySet<Include> }) => number
     readonly present: (row: Row, call: Call<Path, Filters, Include, Chain>) => s.Static<Response>
     /** Response headers of an answer. Stands after `read`. */
     readonly headers?: (row: Row) => Readonly<Record<string, string>>
@@ -191,9 +193,13 @@ export function endpoint<
     readonly cache: CacheClass | ((row: Row) => CacheClass)
   },
 ): Endpoint<Services> {
-  const { response, read, present, cache, headers = () => ({}) } = definition
+  const { response, read, present, cache, units, headers = () => ({}) } = definition
   return {
     ...describe('GET', definition),
+    ...(units && {
+      units: ({ query: { include = [] } }: Pick<EndpointRequest, 'query'>) =>
+        units({ include: new Set(include as readonly Include[]) }),
+    }),
     body: null,
     produces: { kind: 'json', status: 200, schema: response, description: definition.summary },
     run: async (request, services) => {

@@ -244,7 +244,7 @@ async function readAnswer<Services>(
   }
   if (!endpoint.shared) return inTurn(signal)
   // Not with a read that began before the block this answer says it has.
-  const same = `${chainId} ${fresh?.version} ${fresh?.indexedBlock} ${fresh?.finalizedBlock} ${request.url}`
+  const same = `${chainId} ${fresh?.version} ${fresh?.indexedBlock} ${fresh?.finalizedBlock} ${fresh?.finality} ${request.url}`
   let isOwn = false
   const read = async (together: AbortSignal) => {
     isOwn = true

@@ -1,6 +1,8 @@
 /** A block as the API shows it, in a list and alone. */
 
 import * as s from '#http/schema.ts'
+import { type BlockFinality, unprovedReasons } from '#store/finality/blockFinality.ts'
+import { CERTIFIED_HEADERS_MAX, type CertifiedBlock } from '#store/proofs/certifiedBlock.ts'
 import type { BlockDetail } from '#store/read/blocks.ts'
 import type { StoredRow } from '#store/read/lists/row.ts'
 import { rpcBlock } from './rpc.ts'
@@ -27,6 +29,36 @@ export const headerGasUsed = s.chainNumberWith({
     'As in the header: since EIP-7778 no sum of the `gasUsed` of receipts, which may be more or less; on Tempo without the gas of state growth since T14 (draft).',
 })
 
+const certifiedSchema = s.named('CertifiedBlock', {
+  chainId: s.count,
+  certificate: s.hex,
+  epoch: s.count,
+  view: s.count,
+  blockNumber: s.count,
+  blockHash: s.hash,
+  headers: s.array(s.hex, {
+    maxItems: CERTIFIED_HEADERS_MAX,
+    description:
+      'RLP of each header from this block up to `blockNumber`, ascending. Keccak-256 of one is its block’s hash, which the next one holds as its parent’s; the last one’s is `blockHash`, and the certificate signs that.',
+  }),
+})
+
+export const finalitySchema = s.named('BlockFinality', {
+  rule: s.nullable(
+    s.oneOf(['proved', 'agreed'], {
+      description:
+        '`proved`: by a certificate of the chain; `agreed`: by the word of endpoints; null while the block is not final.',
+    }),
+  ),
+  reason: s.nullable(
+    s.oneOf(unprovedReasons, {
+      description:
+        'Why there is no `proof`: the block is not final yet; no certificate of it or of a block above is held; more headers lie between than one answer has; or a header between is not held, or does not give its hash.',
+    }),
+  ),
+  proof: s.nullable(certifiedSchema),
+})
+
 export const blockSchema = s.named('Block', {
   ...summaryFields,
   parentHash: s.hash,
@@ -35,6 +67,7 @@ export const blockSchema = s.named('Block', {
   gasLimit: s.chainNumber,
   gasUsed: headerGasUsed,
   baseFeePerGas: s.nullable(s.amount),
+  finality: s.optional(finalitySchema),
   meta: s.object({ rpc: rpcBlock }),
 })
 
@@ -50,7 +83,7 @@ export function presentBlockSummary(row: StoredRow<'blocks'>): s.Static<typeof b
   }
 }
 
-export function presentBlock({ row, rpc }: BlockDetail): s.Static<typeof blockSchema> {
+export function presentBlock({ row, rpc, finality }: BlockDetail): s.Static<typeof blockSchema> {
   return {
     ...presentBlockSummary(row),
     parentHash: row.parent_hash,
@@ -59,6 +92,17 @@ export function presentBlock({ row, rpc }: BlockDetail): s.Static<typeof blockSc
     gasLimit: row.gas_limit,
     gasUsed: row.gas_used,
     baseFeePerGas: row.base_fee_per_gas === null ? null : `${row.base_fee_per_gas}`,
+    ...(finality && { finality: presentFinality(finality) }),
     meta: { rpc },
   }
 }
+
+const presentFinality = ({ rule, reason, proof }: BlockFinality): s.Static<typeof finalitySchema> => ({
+  ...{ rule, reason },
+  proof: proof && presentCertified(proof),
+})
+
+const presentCertified = (proof: CertifiedBlock): s.Static<typeof certifiedSchema> => ({
+  ...proof,
+  headers: [...proof.headers],
+})

@@ -132,7 +132,7 @@ describe('commands', () => {
   })
 
   test('options that docs/commands.md names are declared', () => {
-    const text = ['commandLine', 'catalogCommands', 'paymentsCommands', 'devchainCommands']
+    const text = ['commandLine', 'catalogCommands', 'paymentsCommands', 'devchainCommands', 'proveCommands']
       .map((name) => sourceNamed(`${name}.ts`))
       .join('')
     const options = new Set(read('docs/commands.md').match(/(?<=--)[a-z][a-z-]*/g))

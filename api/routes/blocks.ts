@@ -49,20 +49,29 @@ function parseHeight(text: string): number {
   return height > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : Number(height)
 }
 
+/** What a block with its proof counts as in quotas: usually it has up to 256 headers. */
+const FINALITY_UNITS = 10
+
 export const readBlockEndpoint = endpoint({
   path: '/v1/blocks/{block}',
   summary: 'One block.',
+  description:
+    '`include=finality` adds what proves that the block is final: the certificate that the validators signed over it or over a block above, and all headers up to there. `millrace prove finality` checks it offline with the chain’s key alone. Such a request counts as several.',
   params: { block: blockSelector },
+  include: ['finality'],
+  units: ({ include }) => (include.has('finality') ? FINALITY_UNITS : 1),
   response: blockSchema,
   errors: ['block_not_found'],
-  read: async ({ chainId, path, signal }, services: ReadServices): Promise<FoundBlock> => {
+  read: async ({ chainId, path, include, signal }, services: ReadServices): Promise<FoundBlock> => {
     const { postgres, state } = readsOf(services, chainId)
-    const block = await findBlock(postgres, state, path.block, signal)
+    const block = await findBlock(postgres, state, path.block, signal, { finality: include.has('finality') })
     if (!block) throw new ApiError('block_not_found')
     return { ...block, selector: path.block }
   },
   present: presentBlock,
-  cache: ({ final, selector }) => (final && isFixed(selector) ? 'mined' : 'feed'),
+  // A certificate may come after the block is final.
+  cache: ({ final, selector, finality }) =>
+    final && isFixed(selector) && (!finality || finality.proof) ? 'mined' : 'feed',
 })
 
 interface FoundBlock extends BlockDetail {

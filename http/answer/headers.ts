@@ -8,6 +8,7 @@ const exposedHeaders = [
   'svc-request-id',
   'svc-indexed-block',
   'svc-finalized-block',
+  'svc-finality',
   'svc-lag-blocks',
   'svc-chain-local',
   'svc-history',

@@ -341,6 +341,8 @@ const headerTexts = {
   'svc-request-id': 'Names this request; quote it when asking for help.',
   'svc-indexed-block': 'Newest block that readers can see.',
   'svc-finalized-block': 'Newest block that cannot change.',
+  'svc-finality':
+    'What says so: `proved`, a certificate that the chain’s validators signed; `agreed`, the word of two endpoints, or of the only one.',
   'svc-lag-blocks': "Blocks between the node's head and the newest indexed one.",
   'svc-chain-local': '`true`: a dev chain made up by this program; no network has its blocks.',
   'svc-history': '`from=<block>`: the page ends at unfinished history, which begins there.',

@@ -11,6 +11,8 @@ export interface ChainFreshness {
   /** Newest block readers may see; null while there is none. */
   readonly indexedBlock: number | null
   readonly finalizedBlock: number | null
+  /** What made `finalizedBlock` final: a certificate of the chain, or the word of endpoints. */
+  readonly finality?: 'proved' | 'agreed'
   /** Newest block the node reports. */
   readonly headBlock: number | null
   /** Grows with every change of what readers see, also where the heights stay. */
@@ -62,12 +64,16 @@ export class Standing {
 export function freshnessHeaders({
   indexedBlock,
   finalizedBlock,
+  finality = 'agreed',
   headBlock,
   isLocal = false,
 }: ChainFreshness): Record<string, string> {
   const headers: Record<string, string> = isLocal ? { 'svc-chain-local': 'true' } : {}
   if (indexedBlock !== null) headers['svc-indexed-block'] = `${indexedBlock}`
-  if (finalizedBlock !== null) headers['svc-finalized-block'] = `${finalizedBlock}`
+  if (finalizedBlock !== null) {
+    headers['svc-finalized-block'] = `${finalizedBlock}`
+    headers['svc-finality'] = finality
+  }
   if (indexedBlock !== null && headBlock !== null) {
     headers['svc-lag-blocks'] = `${Math.max(0, headBlock - indexedBlock)}`
   }

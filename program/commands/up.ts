@@ -148,9 +148,9 @@ function freshnessOf({ chains, localIds, engines }: Program, { clock }: Pick<Ser
   const known = (height: number) => (height < 0 ? null : height)
   return {
     read: (id: number) => {
-      const { tip, finalized, head, seq: version } = stateOf(id)
+      const { tip, finalized, finality, head, seq: version } = stateOf(id)
       const blocks = { indexedBlock: known(tip), finalizedBlock: known(finalized), headBlock: known(head) }
-      return { ...blocks, version, isLocal: localIds.has(id) }
+      return { ...blocks, finality, version, isLocal: localIds.has(id) }
     },
     waitForBlock: (id: number, block: number, signal: AbortSignal) =>
       stateOf(id).waitForBlock(block, clock, signal),

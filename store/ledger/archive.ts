@@ -73,6 +73,20 @@ export async function readArchivedHeader(
   return rows[0] ? readArchivedBlock(number, [rows[0].payload]) : null
 }
 
+/** The same for a range of attached blocks, ascending; those that are not held are left out. */
+export async function readArchivedHeaders(
+  client: Queryable,
+  schema: string,
+  { from, to }: BlockRange,
+): Promise<BlockAnswer[]> {
+  const { rows } = await client.query<RawRow>(
+    `SELECT block_num, payload FROM ${quoteIdentifier(schema)}.raw
+     WHERE block_num BETWEEN $1 AND $2 AND part = 0 ORDER BY block_num`,
+    [from, to],
+  )
+  return rows.map(({ block_num, payload }) => readArchivedBlock(block_num, [payload]))
+}
+
 /**
  * The node's payloads of many transactions, in the order asked; one statement whatever their
  * number.

@@ -46,6 +46,7 @@ export class ChainState {
   #postgresCoverage: RangeSet = []
   #clickhouseCoverage: RangeSet = []
   #finalized = -1
+  #proved = -1
   #tip = -1
   #tipTimeMs: number | null = null
   #head = -1
@@ -79,6 +80,10 @@ export class ChainState {
   }
   get finalized(): number {
     return this.#finalized
+  }
+  /** Whether a certificate proves the newest final block, or endpoints agreed on it. */
+  get finality(): 'proved' | 'agreed' {
+    return this.#finalized >= 0 && this.#proved >= this.#finalized ? 'proved' : 'agreed'
   }
   /** Newest block visible in Postgres; -1 while there is none. */
   get tip(): number {
@@ -131,6 +136,7 @@ export class ChainState {
     this.#postgresCoverage = picture?.coverage.postgres ?? []
     this.#clickhouseCoverage = picture?.coverage.clickhouse ?? []
     this.#finalized = picture?.lane.finalized ?? -1
+    this.#proved = picture?.proved ?? -1
     this.#seq = picture?.lane.seq ?? 0
     this.#tip = newestSegment(this.#postgresCoverage)?.to ?? -1
     this.#tipTimeMs = picture?.tipTimeMs ?? null

@@ -1,6 +1,7 @@
 /** Reads of blocks. */
 import { covers } from '#ingest/range.ts'
 import { readSnapshot } from '../cancel.ts'
+import { type BlockFinality, readBlockFinality } from '../finality/blockFinality.ts'
 import { readArchivedHeader } from '../ledger/archive.ts'
 import type { ChainState, Visible } from '../ledger/chainState.ts'
 import type { Queryable } from '../ledger/lane.ts'
@@ -26,6 +27,8 @@ export interface BlockDetail {
   /** The node's own payload with transaction hashes in place of transactions. */
   readonly rpc: Readonly<Record<string, unknown>>
   readonly final: boolean
+  /** Where it was asked for. */
+  readonly finality: BlockFinality | null
 }
 
 export function listBlocks(
@@ -39,6 +42,7 @@ export function listBlocks(
 
 /**
  * The block, or null when the chain has none such.
+ * @param wants whether to read its `finality`: up to an epoch of headers
  * @throws HistoryIncompleteError when it lies, or may lie, in history that is not indexed yet
  */
 export async function findBlock(
@@ -46,6 +50,7 @@ export async function findBlock(
   state: ChainState,
   selector: BlockSelector,
   signal: AbortSignal,
+  wants = { finality: false },
 ): Promise<BlockDetail | null> {
   const visible = state.visible()
   if (!visible) return null
@@ -60,7 +65,10 @@ export async function findBlock(
     const transactions = await transactionHashes(client, state.schema, number)
     const header = await readArchivedHeader(client, state.schema, number)
     const block = typeof header?.block === 'object' && header.block !== null ? header.block : {}
-    return { row, rpc: { ...block, transactions }, final: number <= visible.finalized }
+    const finality = wants.finality
+      ? await readBlockFinality(client, state, { number, hash: row.hash }, visible.finalized)
+      : null
+    return { row, rpc: { ...block, transactions }, final: number <= visible.finalized, finality }
   })
 }
 

@@ -15,7 +15,7 @@ const counting: Access = {
 const clock = new ManualClock()
 let visible = Promise.withResolvers<void>()
 const freshness: Freshness = {
-  read: () => ({ indexedBlock: 100, finalizedBlock: 90, headBlock: 103 }),
+  read: () => ({ indexedBlock: 100, finalizedBlock: 90, finality: 'proved', headBlock: 103 }),
   waitForBlock: (_chain, _block, signal) => {
     signal.addEventListener('abort', () => visible.reject(signal.reason))
     return visible.promise
@@ -127,6 +127,7 @@ test('answers with chain data say how fresh they are, others do not', async () =
   const data = await read('/v1/rows')
   expect(data.headers.get('svc-indexed-block')).toBe('100')
   expect(data.headers.get('svc-finalized-block')).toBe('90')
+  expect(data.headers.get('svc-finality')).toBe('proved')
   expect(data.headers.get('svc-lag-blocks')).toBe('3')
   expect(data.headers.get('svc-chain-local')).toBeNull()
   expect((await read('/text')).headers.get('svc-indexed-block')).toBeNull()

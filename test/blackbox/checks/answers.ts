@@ -46,6 +46,8 @@ function checkFreshness(trial: Trial, operation: Operation, answers: readonly An
   for (const { url, headers } of answers)
     for (const name of ['svc-indexed-block', 'svc-finalized-block', 'svc-lag-blocks'])
       trial.expect(/^\d+$/.test(headers.get(name) ?? ''), `${url} has no ${name}`)
+  for (const { url, headers } of answers)
+    trial.expect(/^(proved|agreed)$/.test(headers.get('svc-finality') ?? ''), `${url} has no svc-finality`)
 }
 
 /** Rows that are looked through for what a value of `include` adds. */
