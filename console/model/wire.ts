@@ -34,6 +34,7 @@ export interface ChainStatus {
   readonly startBlock: number
   readonly head: number | null
   readonly finalized: number | null
+  readonly finality: FinalityStatus
   readonly lagBlocks: number | null
   readonly stores: { readonly postgres: StoreStatus; readonly clickhouse: StoreStatus }
   readonly lanes: readonly {
@@ -61,6 +62,17 @@ export interface ChainStatus {
       readonly problem: string | null
     } | null
   }
+}
+
+/** What makes blocks final, and the newest certificate of it. */
+export interface FinalityStatus {
+  readonly rule: 'proved' | 'agreed'
+  readonly certificateHeight: number | null
+  readonly epoch: number | null
+  /** Unix milliseconds at which a certificate was checked last. */
+  readonly lastCheckedMs: number | null
+  /** Endpoints that gave one at the last look. */
+  readonly endpointsServing: number
 }
 
 /** What the owner must know. */

@@ -13,6 +13,7 @@ const secret = 'postgres://millrace:pass@db.internal:5432 /var/lib/millrace SELE
 /** Names of the program's own, by their place. */
 const told = new Set([
   'version',
+  'chains.finality.identity',
   'chains.stores.postgres.state',
   'chains.stores.clickhouse.state',
   'chains.lanes.state',

@@ -76,6 +76,28 @@ const audit = s.named('AuditStatus', {
 /** A sum over all blocks, which is counted beside requests. */
 const counted = s.nullable(s.count)
 
+const finality = s.named(
+  'FinalityStatus',
+  {
+    rule: s.oneOf(['proved', 'agreed'], {
+      description:
+        'Of the newest final block: a certificate that the chain’s validators signed, or the word of endpoints.',
+    }),
+    height: s.nullable(s.count),
+    certificateHeight: s.nullable(s.count),
+    epoch: s.nullable(s.count),
+    identity: s.nullable(s.hex),
+    lastCheckedMs: s.nullable(
+      s.integer({ minimum: 0, description: 'When a certificate was checked last, in Unix milliseconds.' }),
+    ),
+    endpointsServing: s.integer({
+      minimum: 0,
+      description: 'Endpoints that gave a certificate at the last look; 0 where this process does not ask.',
+    }),
+  },
+  { description: 'What makes blocks final, and the newest certificate; all null before the first one.' },
+)
+
 const chain = s.named('ChainStatus', {
   chainId: s.count,
   kind: s.oneOf(['tempo', 'evm']),
@@ -86,6 +108,7 @@ const chain = s.named('ChainStatus', {
   startBlock: s.count,
   head: s.nullable(s.count),
   finalized: s.nullable(s.count),
+  finality,
   lagBlocks: s.nullable(s.count),
   coverage: ranges,
   stores: s.object({ postgres: store, clickhouse: store }),

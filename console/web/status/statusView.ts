@@ -1,8 +1,10 @@
 /**
  * The status view: where every chain stands in both stores, what was proved, and how fast it moves.
  */
+import { finalityLabel } from '../../model/finalityLabel.ts'
 import { blocksPerSecond, durationLabel, percentDone, remember, type Sighting } from '../../model/rates.ts'
 import type { Alarm, ChainStatus, HistoryStatus, Range, StatusReport, StoreStatus } from '../../model/wire.ts'
+import { browserClock } from '../browserClock.ts'
 import { element, svg } from '../element.ts'
 import { badge, type Tone } from '../parts/badge.ts'
 import { fact } from '../parts/fact.ts'
@@ -62,8 +64,20 @@ export class StatusView {
   }
 
   #chain(chain: ChainStatus): HTMLElement {
-    const { chainId, kind, role, isLocal, head, finalized, lagBlocks, verification, history, lanes, parity } =
-      chain
+    const {
+      chainId,
+      kind,
+      role,
+      isLocal,
+      head,
+      finalized,
+      finality,
+      lagBlocks,
+      verification,
+      history,
+      lanes,
+      parity,
+    } = chain
     const { checks, headerRule, unproved, provedBlocks, unprovableBlocks, unprovableTxs, audit } =
       verification
     return element(
@@ -80,7 +94,7 @@ export class StatusView {
         'dl',
         { class: 'facts' },
         fact('Head', height(head), 'newest block of the node'),
-        fact('Final', height(finalized), 'cannot change any more'),
+        fact('Final', height(finalized), finalityLabel(finality, browserClock.now())),
         fact('Lag', height(lagBlocks), lagBlocks === 1 ? 'block behind the head' : 'blocks behind the head'),
         fact(
           'Proved',

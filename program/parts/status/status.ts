@@ -93,6 +93,7 @@ function statusOf(
     startBlock: state.startBlock,
     head: known(state.head),
     finalized: known(state.finalized),
+    finality: { ...chain.finality, height: known(chain.finality.height) },
     lagBlocks: state.head < 0 || state.tip < 0 ? null : Math.max(0, state.head - state.tip),
     coverage: [...state.coverage('postgres')],
     stores: { postgres: postgresStatus(chain), clickhouse: clickhouseStatus(chain) },

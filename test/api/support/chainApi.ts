@@ -284,6 +284,16 @@ function reportOf(
         startBlock: state.startBlock,
         head: state.tip,
         finalized: state.finalized < 0 ? null : state.finalized,
+        finality: {
+          ...{ rule: state.finality, height: state.finalized < 0 ? null : state.finalized },
+          ...{
+            certificateHeight: null,
+            epoch: null,
+            identity: null,
+            lastCheckedMs: null,
+            endpointsServing: 0,
+          },
+        },
         lagBlocks: 0,
         coverage: ranges('postgres'),
         stores: { postgres: store('postgres'), clickhouse: store('clickhouse') },

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { finalityLabel } from './finalityLabel.ts'
+import type { FinalityStatus } from './wire.ts'
+
+const proved: FinalityStatus = {
+  ...{ rule: 'proved', certificateHeight: 12_345, epoch: 0, lastCheckedMs: 10_000, endpointsServing: 2 },
+}
+
+test('what is final by proof has the age of the last certificate', () => {
+  expect(finalityLabel(proved, 13_000)).toBe('final by proof, certificate of block 12,345 checked 3 s ago')
+  expect(finalityLabel(proved, 10_000 + 600_000)).toMatch(/checked 10 min ago$/)
+})
+
+test('a clock that is behind makes no certificate younger than none', () => {
+  expect(finalityLabel(proved, 9_000)).toMatch(/checked 0 s ago$/)
+})
+
+test('certificates that stopped, and those that never were, are told apart', () => {
+  expect(finalityLabel({ ...proved, endpointsServing: 0 }, 10_000)).toMatch(
+    /, no endpoint serves newer ones$/,
+  )
+  const none = { ...proved, rule: 'agreed', certificateHeight: null, lastCheckedMs: null } as const
+  expect(finalityLabel(none, 10_000)).toBe('agreed by endpoints')
+})

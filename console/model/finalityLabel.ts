@@ -1,0 +1,15 @@
+import { durationLabel } from './rates.ts'
+import type { FinalityStatus } from './wire.ts'
+
+/** What the final blocks rest on: `final by proof, certificate of block 12 checked 3 s ago`. */
+export function finalityLabel(
+  { rule, certificateHeight, lastCheckedMs, endpointsServing }: FinalityStatus,
+  nowMs: number,
+): string {
+  const said = rule === 'proved' ? 'final by proof' : 'agreed by endpoints'
+  if (certificateHeight === null || lastCheckedMs === null) return said
+  // The clock of the browser may be behind the program's.
+  const age = durationLabel(Math.max(0, nowMs - lastCheckedMs) / 1_000)
+  const served = endpointsServing === 0 ? ', no endpoint serves newer ones' : ''
+  return `${said}, certificate of block ${certificateHeight.toLocaleString('en-US')} checked ${age} ago${served}`
+}
