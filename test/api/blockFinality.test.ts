@@ -3,6 +3,7 @@
 // Method: two blocks of a devnet in a real store, certificates of a network with one key, and the
 // offline check on what was served.
 import { beforeAll, expect, test } from 'vitest'
+import { anonymous } from '#http/request/access.ts'
 import { readCertificate } from '#ingest/finality/certificate/certificate.ts'
 import type { EpochKeys } from '#ingest/finality/keys/epochKeys.ts'
 import { hash } from '#primitives.ts'
@@ -31,6 +32,12 @@ beforeAll(async () => {
   api = await openChainApi({
     ...{ kind: 'evm', headFrom: 191, startBlock: 191 },
     server: {
+      access: {
+        identify: () => anonymous,
+        admit: (_caller, _request, _rule, units) => {
+          return { kind: 'admitted', headers: { 'x-units': `${units}` } }
+        },
+      },
       freshness: {
         read: () => ({
           indexedBlock: 192,
@@ -94,7 +101,13 @@ test('a block has a proof once a certificate of it or of one above is held, and 
     expect(said.proof.headers).toHaveLength(count)
     expect(rule).toBe('proved')
   }
-  expect((await api.get('/v1/blocks/191')).body.finality).toBeUndefined()
+})
+
+test('a block has it where it was asked for alone, and then counts as ten', async () => {
+  const plain = await api.get('/v1/blocks/191')
+  expect(plain.body.finality).toBeUndefined()
+  const asked = await api.get('/v1/blocks/191?include=finality')
+  expect([plain, asked].map(({ headers: told }) => told.get('x-units'))).toEqual(['1', '10'])
 })
 
 test('no proof is given where headers do not lead to the certificate, or too many lie between', async () => {
