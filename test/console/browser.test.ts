@@ -11,6 +11,7 @@ import { recordedBatches } from '../store/support/chainStore.ts'
 import { fullTest, onceTest } from '../support/breadth.ts'
 import { describeInBrowser, launchBrowser } from './support/browser.ts'
 import { ConsolePage } from './support/consolePage.ts'
+import { pageWidth } from './support/pageWidth.ts'
 
 const engines = ['postgres', 'clickhouse'] as const
 /** That new rows do not continue, and how many rows their answers have. */
@@ -303,6 +304,13 @@ describeInBrowser('the console: the status page', () => {
     for (const word of ['Head', 'Final', 'Lag', 'Proved', 'Parity', 'Postgres', 'ClickHouse', 'Lanes'])
       expect(text).toMatch(new RegExp(word, 'i'))
     expect(text).toContain(api.state.tip.toLocaleString('en-US'))
+  })
+
+  test('the status page is no wider than a phone', async () => {
+    await shown.page.setViewportSize({ width: 390, height: 700 })
+    await shown.page.locator('#tab-status').click()
+    await shown.page.locator('#panel-status .card').waitFor()
+    expect(await pageWidth(shown.page)).toBeLessThanOrEqual(390)
   })
 
   test('the status page shows alarms before all else, and what the audit found', async () => {

@@ -18,6 +18,7 @@ import {
 } from '../program/support/millrace.ts'
 import { openPayersFolder, type PayersFolder } from '../program/support/recipes.ts'
 import { describeInBrowser, launchBrowser } from './support/browser.ts'
+import { pageWidth } from './support/pageWidth.ts'
 
 const key = generatePrivateKey()
 const node = (id: string, path: string, input: object, dependsOn: string[] = []) => ({
@@ -224,13 +225,12 @@ describe('the page of a job', () => {
     test('nothing of it is out of a narrow window, and no page complained', async () => {
       await page.setViewportSize({ width: 390, height: 844 })
       const link = await buy({ nodes: [node('one', '/echo', { message: 'x'.repeat(200) })] })
-      const overflow = () => page.evaluate<number>('document.documentElement.scrollWidth')
-      expect(await overflow()).toBe(390)
+      expect(await pageWidth(page)).toBe(390)
       await page.goto(link)
       await state('succeeded').waitFor()
       await part('Outputs').getByRole('button', { name: 'Show' }).click()
       await part('Outputs').getByLabel('Output of one').waitFor()
-      expect(await overflow()).toBe(390)
+      expect(await pageWidth(page)).toBe(390)
       expect(complaints).toEqual([])
     })
   })

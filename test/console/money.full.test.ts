@@ -19,6 +19,7 @@ import { app, clock, defaults, openSignIn, pepper } from '../api/support/signInS
 import { type RunningServer, startServer } from '../api/toolkitServer.ts'
 import { buy } from '../orchestrator/jobs/support/boughtJobs.ts'
 import { describeInBrowser, launchBrowser } from './support/browser.ts'
+import { pageWidth } from './support/pageWidth.ts'
 
 const markup = '<img src=x onerror=alert(1)>'
 const books = {
@@ -215,8 +216,7 @@ describeInBrowser('the money page: lists, books, and what is not there', () => {
     for (const [name, title] of Object.entries(titles)) {
       await openAt(`#view=money&part=${name}`)
       await part(title).waitFor()
-      const width = await page.evaluate<number>('document.documentElement.scrollWidth')
-      expect(width, name).toBeLessThanOrEqual(390)
+      expect(await pageWidth(page), name).toBeLessThanOrEqual(390)
       expect(await page.locator('#panel-money [role=tabpanel]:visible').count(), name).toBe(1)
     }
   })
