@@ -88,9 +88,12 @@ export function validText(schema: Schema): string {
   return found
 }
 
-/** Whether a parameter of this schema takes the text. */
-export function accepts(schema: Schema, text: string): boolean {
-  if (schema.anyOf) return schema.anyOf.some((branch) => accepts(branch, text))
+/**
+ * Whether a parameter of this schema takes the text.
+ * @param explode its lists are given by repeats, so that a comma is a character of a value
+ */
+export function accepts(schema: Schema, text: string, explode = false): boolean {
+  if (schema.anyOf) return schema.anyOf.some((branch) => accepts(branch, text, explode))
   if (schema.enum) return schema.enum.some((word) => `${word}` === text)
   if (schema.const !== undefined) return `${schema.const}` === text
   switch (schema.type) {
@@ -98,11 +101,11 @@ export function accepts(schema: Schema, text: string): boolean {
       return isInteger(text) && Number(text) >= (schema.minimum ?? -Infinity) && Number(text) <= bound(schema)
     case 'boolean':
       return text === 'true' || text === 'false'
-    case 'array':
-      return (
-        text.split(',').length <= (schema.maxItems ?? Infinity) &&
-        text.split(',').every((part) => accepts(schema.items ?? {}, part))
-      )
+    case 'array': {
+      const values = explode ? [text] : text.split(',')
+      const { items = {}, maxItems = Infinity } = schema
+      return values.length <= maxItems && values.every((value) => accepts(items, value))
+    }
     default:
       return acceptsString(schema, text)
   }

@@ -15,8 +15,8 @@ export async function checkBadInput(trial: Trial, operation: Operation): Promise
   const [url] = await trial.samples.urls(operation)
   if (url === undefined || operation.method !== 'GET') return
   await expectRefused(trial, operation, withQuery(url, 'nonsense=1'), 'nonsense')
-  for (const { name, in: place, schema, required } of operation.parameters) {
-    const bad = textsFor(schema).filter((text) => !accepts(schema, text))
+  for (const { name, in: place, schema, required, explode } of operation.parameters) {
+    const bad = textsFor(schema).filter((text) => !accepts(schema, text, explode))
     if (place === 'path') {
       await checkSegment(trial, operation, url, name, bad)
       continue
