@@ -110,6 +110,19 @@ export const columnDocs = {
       amount: 'in the smallest unit of the token',
     },
   },
+  native_transfers: {
+    row: 'one movement of the native coin: each that is logged (EIP-7708), internal ones too; before a chain logs them, the value of a transaction that succeeded',
+    columns: {
+      ...ofLog,
+      log_idx:
+        'position of its log in the block; without a log, of the first log that follows, or the number of logs where none does',
+      from: 'account that sent',
+      to: 'account that received; the contract, where one was created',
+      is_logged: 'whether a log tells it, which the receipts root proves',
+      is_value: 'whether it is the value of the transaction, and no internal movement',
+      amount: 'in the smallest unit of the native coin',
+    },
+  },
   token_approvals: {
     row: 'one well-formed Approval of any contract',
     columns: {

@@ -69,6 +69,8 @@ export interface ProjectedTransaction {
   readonly to: Stored<Address> | null
   readonly contractAddress: Stored<Address> | null
   readonly status: 0 | 1 | null
+  readonly paid: TransactionFacts['paid']
+  readonly logsBefore: number
   readonly feeLogIndex: number | null
   readonly logs: readonly LogFacts[]
 }
@@ -88,6 +90,13 @@ export interface TransactionFacts {
   readonly contractAddress: Address | null
   /** 1 succeeded, 0 reverted, null before Byzantium. */
   readonly status: 0 | 1 | null
+  /**
+   * Its `value`, the chain's own coin in the smallest unit, where another account than the sender
+   * gets it; else 0, and always on Tempo.
+   */
+  readonly paid: bigint
+  /** Logs of the block before its own. */
+  readonly logsBefore: number
   readonly feePayer: Address | null
   /**
    * Token the fee was really paid in; null for a chain's own coin, and for Tempo's free transactions.

@@ -9,6 +9,7 @@ import type { ProjectionName } from './tables.ts'
 export const projectionVersions: Readonly<Record<ProjectionName, number>> = {
   base: 3,
   token_transfers: 2,
+  native_transfers: 1,
   token_approvals: 1,
   holder_deltas: 2,
   address_txs: 1,

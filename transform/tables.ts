@@ -183,6 +183,22 @@ const definitions = {
     is_virtual_forward: 'bool',
     amount: 'uint256',
   },
+  /**
+   * One row: one movement of the chain's own coin, by a log (EIP-7708) or, where the transaction has
+   * none, by its `value`.
+   */
+  native_transfers: {
+    block_num: 'uint53',
+    log_idx: 'uint32',
+    block_timestamp: 'seconds',
+    tx_idx: 'uint32',
+    tx_hash: 'hash',
+    from: 'address',
+    to: 'address',
+    is_logged: 'bool',
+    is_value: 'bool',
+    amount: 'uint256',
+  },
   /** One row: one well-formed Approval of any contract. */
   token_approvals: {
     block_num: 'uint53',
@@ -258,6 +274,7 @@ const keys: Record<TableName, readonly string[]> = {
   txs: ['block_num', 'idx'],
   logs: ['block_num', 'log_idx'],
   token_transfers: ['block_num', 'log_idx'],
+  native_transfers: ['block_num', 'log_idx', 'tx_idx'],
   token_approvals: ['block_num', 'log_idx'],
   holder_deltas: ['block_num', 'log_idx', 'leg'],
   address_txs: ['block_num', 'tx_idx', 'direction'],
@@ -327,6 +344,7 @@ export const analyticsTableNames = tableNames.filter((name) => tables[name].stor
 export const projectionNames = [
   'base',
   'token_transfers',
+  'native_transfers',
   'token_approvals',
   'holder_deltas',
   'address_txs',

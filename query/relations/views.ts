@@ -163,6 +163,25 @@ export const views: readonly View[] = [
     columns: [...ofLog, ...same('token', 'from', 'to', 'amount', 'is_virtual_forward', 'memo', 'is_fee')],
   },
   {
+    name: 'native_transfers',
+    table: 'native_transfers',
+    comment:
+      'one movement of the native coin: each that is logged (EIP-7708), internal ones too; before a chain logs them, the value of a transaction that succeeded. Complete from the first block with is_logged on',
+    columns: [
+      ...ofLog,
+      {
+        name: 'token',
+        source: {
+          postgres: 'NULL::bytea',
+          clickhouse: 'CAST(NULL AS Nullable(FixedString(20)))',
+          type: 'bytes',
+        },
+        comment: 'null: the native coin is no token',
+      },
+      ...same('from', 'to', 'amount', 'is_logged', 'is_value'),
+    ],
+  },
+  {
     name: 'token_approvals',
     table: 'token_approvals',
     comment:

@@ -125,6 +125,27 @@ ENGINE = ReplacingMergeTree
 ORDER BY number
 SETTINGS index_granularity = 8192;
 
+CREATE TABLE chain.native_transfers
+(
+    `block_num` UInt64 COMMENT 'height of the block',
+    `log_idx` UInt32 COMMENT 'position of its log in the block; without a log, of the first log that follows, or the number of logs where none does',
+    `block_timestamp` DateTime('UTC') COMMENT 'time of the block, to the second; several blocks share one',
+    `tx_idx` UInt32 COMMENT 'position of the transaction in its block, from 0',
+    `tx_hash` FixedString(32) COMMENT 'hash of the transaction',
+    `from` FixedString(20) COMMENT 'account that sent',
+    `to` FixedString(20) COMMENT 'account that received; the contract, where one was created',
+    `is_logged` Bool COMMENT 'whether a log tells it, which the receipts root proves',
+    `is_value` Bool COMMENT 'whether it is the value of the transaction, and no internal movement',
+    `amount` UInt256 COMMENT 'in the smallest unit of the native coin',
+    INDEX from_bloom `from` TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX to_bloom to TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = MergeTree
+PARTITION BY intDiv(block_num, 65536)
+ORDER BY (block_num, log_idx, tx_idx)
+SETTINGS non_replicated_deduplication_window = 10000, remove_empty_parts = 0, index_granularity = 8192
+COMMENT 'one movement of the native coin: each that is logged (EIP-7708), internal ones too; before a chain logs them, the value of a transaction that succeeded';
+
 CREATE TABLE chain.store_identity
 (
     `store_uuid` UUID COMMENT 'the Postgres database that leads',

@@ -709,6 +709,35 @@ COMMENT ON COLUMN chain.logs.topic3 IS 'fourth topic; null when absent';
 COMMENT ON COLUMN chain.logs.data IS 'what is not in topics';
 COMMENT ON COLUMN chain.logs.is_virtual_forward IS 'second hop of a transfer to a virtual address';
 
+CREATE TABLE chain.native_transfers (
+  block_num bigint NOT NULL,
+  log_idx integer NOT NULL,
+  block_timestamp timestamp with time zone NOT NULL,
+  tx_idx integer NOT NULL,
+  tx_hash bytea NOT NULL,
+  "from" bytea NOT NULL,
+  "to" bytea NOT NULL,
+  is_logged boolean NOT NULL,
+  is_value boolean NOT NULL,
+  amount numeric(78,0) NOT NULL,
+  CONSTRAINT native_transfers_pkey PRIMARY KEY (block_num, log_idx, tx_idx)
+) PARTITION BY RANGE (block_num);
+CREATE INDEX native_transfers_block_num_idx ON ONLY chain.native_transfers USING btree (block_num) WHERE is_logged;
+CREATE INDEX native_transfers_from_block_num_log_idx_tx_idx_idx ON ONLY chain.native_transfers USING btree ("from", block_num, log_idx, tx_idx);
+CREATE INDEX native_transfers_hash_record_extended_block_num_log_idx_tx__idx ON ONLY chain.native_transfers USING btree (hash_record_extended(ROW("from", "to"), (0)::bigint), block_num, log_idx, tx_idx);
+CREATE INDEX native_transfers_to_block_num_log_idx_tx_idx_idx ON ONLY chain.native_transfers USING btree ("to", block_num, log_idx, tx_idx);
+COMMENT ON TABLE chain.native_transfers IS 'one movement of the native coin: each that is logged (EIP-7708), internal ones too; before a chain logs them, the value of a transaction that succeeded';
+COMMENT ON COLUMN chain.native_transfers.block_num IS 'height of the block';
+COMMENT ON COLUMN chain.native_transfers.log_idx IS 'position of its log in the block; without a log, of the first log that follows, or the number of logs where none does';
+COMMENT ON COLUMN chain.native_transfers.block_timestamp IS 'time of the block, to the second; several blocks share one';
+COMMENT ON COLUMN chain.native_transfers.tx_idx IS 'position of the transaction in its block, from 0';
+COMMENT ON COLUMN chain.native_transfers.tx_hash IS 'hash of the transaction';
+COMMENT ON COLUMN chain.native_transfers.from IS 'account that sent';
+COMMENT ON COLUMN chain.native_transfers.to IS 'account that received; the contract, where one was created';
+COMMENT ON COLUMN chain.native_transfers.is_logged IS 'whether a log tells it, which the receipts root proves';
+COMMENT ON COLUMN chain.native_transfers.is_value IS 'whether it is the value of the transaction, and no internal movement';
+COMMENT ON COLUMN chain.native_transfers.amount IS 'in the smallest unit of the native coin';
+
 CREATE TABLE chain.raw (
   block_num bigint NOT NULL,
   part integer NOT NULL,

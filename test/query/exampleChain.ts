@@ -28,6 +28,7 @@ const names: readonly TableName[] = [
   'txs',
   'logs',
   'token_transfers',
+  'native_transfers',
   'token_approvals',
   'holder_deltas',
   'address_txs',

@@ -143,7 +143,7 @@ describe('rows of another version', () => {
     await outdateAll(store)
     const names = await rederiveRows(optionsOf(store), never)
     expect(names).toContain('base')
-    expect(names).toHaveLength(6)
+    expect(names).toHaveLength(7)
     await expectWhole(store)
   })
 

@@ -54,6 +54,8 @@ export function transactionFacts(facts: Partial<TransactionFacts> = {}): Transac
     to: account('b'),
     contractAddress: null,
     status: 1,
+    paid: 0n,
+    logsBefore: 10,
     feePayer: account('a'),
     paidFeeToken: null,
     feeLogIndex: null,

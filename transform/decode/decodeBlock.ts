@@ -5,7 +5,7 @@ import type { ProjectedTransaction, Projection, RowSinks } from '../projection.t
 import { blockRow } from '../rows/blockRow.ts'
 import { isFeeImpossible, type StoredFee, scannedFee } from '../rows/fee.ts'
 import { logRow } from '../rows/logRow.ts'
-import { toNumber } from '../rows/quantity.ts'
+import { toNumber, toUint256 } from '../rows/quantity.ts'
 import { recipientOf, statusOf, type TxPlace, txRow } from '../rows/txRow.ts'
 import { findVirtualForwards } from '../rows/virtualForwards.ts'
 
@@ -31,6 +31,7 @@ export function decodeBlock(
     hash: block.hash,
     timestampSeconds: toNumber(block.timestamp),
   }
+  let logsBefore = 0
   rows.blocks.append(blockRow(block, receipts))
   block.transactions.forEach((tx, position) => {
     const receipt = receipts[position]
@@ -42,8 +43,10 @@ export function decodeBlock(
     const txPlace = { blockNumber: place.number, timestampSeconds: place.timestampSeconds, txIndex: index }
     rows.txs.append(txRow(txPlace, tx, receipt, fee))
     appendLogs(rules.profile, txPlace, receipt, rows)
-    const facts = factsOf(place, index, tx, receipt, fee)
+    const paid = paidBy(rules.profile, tx)
+    const facts = { ...factsOf(place, index, tx, receipt, fee), paid, logsBefore }
     for (const projection of rules.projections) projection.project(facts, rows)
+    logsBefore += receipt.logs.length
   })
   return hasFees
 }
@@ -62,13 +65,19 @@ function appendLogs(profile: ChainProfile, tx: TxPlace, receipt: ScannedReceipt,
   for (const log of receipt.logs) rows.logs.append(logRow(log, place))
 }
 
+/** A payment to oneself moves nothing, and Tempo has no coin of its own. */
+function paidBy({ kind }: ChainProfile, tx: RpcTransaction): bigint {
+  if (kind === 'tempo' || tx.from === recipientOf(tx)) return 0n
+  return toUint256(tx.value ?? '0x0')
+}
+
 function factsOf(
   block: BlockPlace,
   txIndex: number,
   tx: RpcTransaction,
   receipt: ScannedReceipt,
   fee: StoredFee,
-): ProjectedTransaction {
+): Omit<ProjectedTransaction, 'paid' | 'logsBefore'> {
   const { logs } = receipt
   return {
     block,

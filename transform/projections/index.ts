@@ -2,6 +2,7 @@ import type { Projection } from '../projection.ts'
 import { addressTxs } from './addressTxs.ts'
 import { contractCreations } from './contractCreations.ts'
 import { holderDeltas } from './holderDeltas.ts'
+import { nativeTransfers } from './nativeTransfers.ts'
 import { tokenApprovals } from './tokenApprovals.ts'
 import { tokenTransfers } from './tokenTransfers.ts'
 
@@ -11,6 +12,7 @@ import { tokenTransfers } from './tokenTransfers.ts'
  */
 export const projections: readonly Projection[] = [
   tokenTransfers,
+  nativeTransfers,
   tokenApprovals,
   holderDeltas,
   addressTxs,

@@ -4,10 +4,11 @@
  * which a test holds it equal.
  */
 import type { ByteBuffer, BytesAt } from '#ingest/read/json/byteBuffer.ts'
-import { HASH_BYTES, ScannedLog } from '#ingest/read/scan/scannedReceipt.ts'
-import type { Address, Hash } from '#primitives.ts'
+import { ADDRESS_BYTES, HASH_BYTES, ScannedLog } from '#ingest/read/scan/scannedReceipt.ts'
+import { type Address, address, type Hash } from '#primitives.ts'
 import { nativeCoinEmitter, zeroAddress } from '../addresses.ts'
 import { approval, transfer } from '../events/tokens/erc20.ts'
+import { nativeTransfer } from '../nativeCoin.ts'
 import type { LogFacts, Stored } from '../projection.ts'
 
 /**
@@ -34,6 +35,19 @@ export function readTransfer(log: LogFacts): StoredMovement | null {
   if (log instanceof ScannedLog) return isNativeCoin(log) ? null : readScanned(log, transferTopic)
   const args = transfer.decode(log)
   return args && movement(log.address, args.from, args.to, args.amount)
+}
+
+/** Null when the log is none of the native coin; `token` is its emitter, which is no token. */
+export function readNativeTransfer(log: LogFacts): StoredMovement | null {
+  if (log instanceof ScannedLog) return isNativeCoin(log) ? readScanned(log, transferTopic) : null
+  const args = nativeTransfer.decode(log)
+  return args && movement(log.address, args.from, args.to, args.amount)
+}
+
+/** An account as text, of a transaction that the log is of. */
+export function accountOf(account: Stored<Address>, log: LogFacts): Address | null {
+  if (typeof account === 'string') return address(account)
+  return log instanceof ScannedLog ? address(log.bytes.hexAt(account, ADDRESS_BYTES)) : null
 }
 
 /** Null when the log is no well-formed Approval; `from` is the owner and `to` the spender. */
