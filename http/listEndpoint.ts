@@ -181,6 +181,7 @@ function headersOf(result: ListResult<unknown>): Record<string, string> {
   return {
     ...(result.historyFrom !== undefined && { 'svc-history': `from=${result.historyFrom}` }),
     ...(result.reorgedFrom !== undefined && { 'svc-reorged-from': `${result.reorgedFrom}` }),
+    ...(result.nativeFrom !== undefined && { 'svc-native-from': `${result.nativeFrom ?? 'none'}` }),
     ...(result.source !== undefined && { 'svc-source': result.source }),
   }
 }

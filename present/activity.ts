@@ -2,20 +2,22 @@
 
 import * as s from '#http/schema.ts'
 import type { ActivityEntry, FoundActivity } from '#store/read/activities.ts'
-import type {
-  Activity,
-  ActivityData,
-  ActivityEvent,
-  ActivityFacts,
-  ActivityItem,
-  TokenAmount,
+import {
+  type Activity,
+  type ActivityData,
+  type ActivityEvent,
+  type ActivityFacts,
+  type ActivityItem,
+  NO_LOG,
+  type TokenAmount,
 } from '#transform/activities/activity.ts'
 import { activityEvent } from '#transform/activities/activityEvent.ts'
 import { declaredType } from '#transform/activities/declaredActivity.ts'
 import { activities } from '#transform/activities/index.ts'
+import { nativeCoinEmitter } from '#transform/addresses.ts'
 import { activityData } from './activityData.ts'
 import { type AttributionNames, readMemo } from './memo.ts'
-import { type KnownToken, presentTokenAmount, unknownToken } from './token.ts'
+import { type KnownToken, presentCoinAmount, presentTokenAmount, unknownToken } from './token.ts'
 
 const args = s.foreign(
   'Arguments by name; integers as decimal strings, bytes as lowercase hex; a text with NUL or bytes that are not UTF-8 is its leading ASCII characters, `�0x` and the hex of the rest.',
@@ -39,13 +41,13 @@ const signer = s.text({
 })
 
 const common = {
-  id: s.text({ description: 'Transaction hash, a dash, log index.' }),
+  id: s.text({ description: 'Transaction hash, a dash, log index; `value` where no log tells it.' }),
   perspective: s.oneOf(['incoming', 'outgoing'], {
     description: '`outgoing`: the account sent or paid for the transaction. `incoming`: it happened to it.',
   }),
   timestamp: s.timestamp,
   transactionHash: s.hash,
-  logIndex: s.count,
+  logIndex: s.nullable(s.count),
   chainId: s.optional(s.count),
 } as const
 
@@ -116,7 +118,7 @@ export interface ShownActivity {
   readonly perspective: ActivityItem['perspective']
   readonly timestamp: string
   readonly transactionHash: string
-  readonly logIndex: number
+  readonly logIndex: number | null
   readonly chainId?: number
   readonly data: object
   readonly events?: readonly ActivityEvent[]
@@ -154,11 +156,12 @@ export function presentEntry(entry: ActivityEntry, view: ActivityView): ShownAct
 }
 
 export function presentActivity(facts: ActivityFacts, item: ActivityItem, view: ActivityView): ShownActivity {
-  const { type, title, perspective, logIndex } = item
+  const { type, title, perspective } = item
+  const logIndex = item.logIndex === NO_LOG ? null : item.logIndex
   return {
     type,
     title,
-    id: `${facts.txHash}-${logIndex}`,
+    id: `${facts.txHash}-${logIndex ?? 'value'}`,
     perspective,
     timestamp: s.isoSeconds(facts.block.timestampSeconds),
     transactionHash: facts.txHash,
@@ -174,21 +177,21 @@ function presentData(
   { tokens, attributionNames, isVerified }: ActivityView,
 ) {
   const shown: Record<string, unknown> = args ? { args } : {}
-  for (const [name, value] of Object.entries(data))
-    shown[name] = isAmount(value)
-      ? {
-          verified: isVerified(value.address),
-          ...presentTokenAmount(value.address, value.amount, tokens.get(value.address) ?? unknownToken),
+  const shownAmount = ({ address, amount }: TokenAmount) =>
+    address === nativeCoinEmitter
+      ? presentCoinAmount(amount, true)
+      : {
+          verified: isVerified(address),
+          ...presentTokenAmount(address, amount, tokens.get(address) ?? unknownToken),
         }
-      : value
+  for (const [name, value] of Object.entries(data)) shown[name] = isAmount(value) ? shownAmount(value) : value
   return type === 'transfer' ? { ...shown, ...readMemo(memo, attributionNames) } : shown
 }
 
 /** Every token that an amount of these items is in. */
 export function tokensOf(items: readonly ActivityItem[]): readonly string[] {
-  return [
-    ...new Set(items.flatMap(({ data }) => Object.values(data).filter(isAmount)).map((of) => of.address)),
-  ]
+  const amounts = items.flatMap(({ data }) => Object.values(data).filter(isAmount))
+  return [...new Set(amounts.map(({ address }) => address))].filter((token) => token !== nativeCoinEmitter)
 }
 
 const isAmount = (value: ActivityData[string]): value is TokenAmount => typeof value === 'object'

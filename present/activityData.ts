@@ -1,6 +1,6 @@
 /** What each type of activity tells, but for who signed: that is the registry's. */
 import * as s from '#http/schema.ts'
-import { tokenAmountSchema } from './token.ts'
+import { anyAmountSchema, tokenAmountSchema } from './token.ts'
 
 /** An integer too wide for a JSON number. */
 const wide = s.amount
@@ -33,7 +33,7 @@ export const activityData: Readonly<Record<string, s.TProperties>> = {
     sender: address,
     recipient: address,
     direction: s.oneOf(['in', 'out']),
-    sourceToken: token,
+    sourceToken: anyAmountSchema,
     destinationToken: s.optional(token),
     memo: s.optional(s.text({ description: 'The memo as text.' })),
     attribution: s.optional(s.text({ description: 'Name of the service that the memo says was paid.' })),

@@ -46,6 +46,24 @@ export const tokenAmountSchema = s.named('TokenAmount', {
   amount: s.amount,
 })
 
+/**
+ * An amount of a token, or of the chain's own coin: `address` is null there, in every answer, event
+ * and table that tells of both.
+ */
+export const anyAmountSchema = s.named('AnyAmount', {
+  ...tokenAmountSchema.properties,
+  address: s.nullable(s.address),
+})
+
+/** Decimals of the coin on every chain of this kind; its name is not known here. */
+const coin: KnownToken = { decimals: 18 }
+
+export const presentCoinAmount = (amount: string, isNamed: boolean): s.Static<typeof anyAmountSchema> => ({
+  address: null,
+  amount,
+  ...(isNamed && fieldsOf(coin)),
+})
+
 export function presentTokenSummary(address: string, token: TokenName): TokenSummary {
   return { id: address, address, ...fieldsOf(token) }
 }

@@ -39,7 +39,7 @@ const zones =
 export const listAddressActivitiesEndpoint = listEndpoint({
   path: '/v1/addresses/{address}/activities',
   summary: 'What an account did and what happened to it.',
-  description: `Of transactions the account sent or paid for: the one thing that names each, or each payment. Of others: what moved its tokens, in and out; what contracts that are no standard tokens say they moved is left out unless \`unverified=true\` or the operator's list has them. A token outside the list has \`verified: false\`, and no name that looks like a verified one's. Fees are never shown. ${zones}`,
+  description: `Of transactions the account sent or paid for: the one thing that names each, or each payment. Of others: what moved its tokens, in and out; what contracts that are no standard tokens say they moved is left out unless \`unverified=true\` or the operator's list has them. A token outside the list has \`verified: false\`, and no name that looks like a verified one's. Fees are never shown. The native coin is no token: its amounts have \`address: null\`. ${zones}`,
   params: { address: p.address },
   filters: {
     group: p.withDefault(
@@ -62,10 +62,11 @@ export const listAddressActivitiesEndpoint = listEndpoint({
   pages: { ...dataPageRules, modes: 'cursorOnly', orders: 'desc' },
   item: activityOrGroupSchema,
   list: async ({ chainId, path, filters, include, page }, services: ActivityServices) => {
-    const { postgres, state, declared } = readsOf(services, chainId)
+    const { postgres, state, declared, kind } = readsOf(services, chainId)
     const rules = {
       declared: declared.activities,
       isHidden: filters.unverified ? () => false : hiddenTokens(services, chainId),
+      hasCoin: kind !== 'tempo',
     }
     const found = await listAddressActivities(postgres, state, path.address, filters.group, page, rules)
     const items = found.rows.flatMap((entry) => entry.map(({ item }) => item))
@@ -78,7 +79,7 @@ export const listAddressActivitiesEndpoint = listEndpoint({
 export const listTransactionActivitiesEndpoint = endpoint({
   path: '/v1/transactions/{transactionHash}/activities',
   summary: 'What a transaction did, as its sender sees it.',
-  description: `Empty for a transaction without logs. ${zones}`,
+  description: `Empty for a transaction without logs that paid nothing of the native coin. ${zones}`,
   params: { transactionHash: p.transactionHash },
   filters: { logs },
   include: ['zones'],

@@ -14,6 +14,7 @@ const exposedHeaders = [
   'svc-history',
   'svc-reorged-from',
   'svc-source',
+  'svc-native-from',
   'RateLimit-Limit',
   'RateLimit-Remaining',
   'RateLimit-Reset',

@@ -44,6 +44,11 @@ export interface ListResult<Row, Meta = object> {
   readonly historyFrom?: number
   /** A block passed earlier in this walk was replaced: the first block that changed. */
   readonly reorgedFrom?: number
+  /**
+   * First block from which on movements of the chain's own coin are all known; null: of none held.
+   * Absent where no row is one.
+   */
+  readonly nativeFrom?: number | null
   /** The rows come from the node: the store cannot tell them yet. */
   readonly source?: 'node'
   /** Rows that match, counted up to `TOTAL_COUNT_MAX`. */

@@ -71,6 +71,15 @@ export const address = parameter({
 /** A token contract's address. */
 export const token = { ...address, code: 'token_invalid' } as const satisfies Optional<primitives.Address>
 
+/** A token contract's address, or the chain's own coin, which has none. */
+export const tokenOrNative = parameter<primitives.Address | 'native'>({
+  schema: { ...s.address, pattern: '^(native|0[xX][0-9a-fA-F]{40})$' },
+  description: "Token contract, or `native` for the chain's own coin.",
+  code: 'token_invalid',
+  parse: (text) =>
+    text === 'native' ? text : guarded(primitives.address, '`native`, or 0x and 40 hex characters')(text),
+})
+
 /** A 32-byte hash; in a path it names a transaction. */
 export const transactionHash = parameter({
   schema: { ...s.hash, pattern: '^0[xX][0-9a-fA-F]{64}$' },

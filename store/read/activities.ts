@@ -18,6 +18,7 @@ import {
   type WalkRows,
 } from './lists/read.ts'
 import { type ListPage, readAtOnce } from './lists/readList.ts'
+import { readNativeFrom } from './transfers.ts'
 
 /** An activity and where it was found. */
 export interface FoundActivity {
@@ -42,11 +43,13 @@ export function listAddressActivities(
   account: Address,
   isGrouped: boolean,
   page: PageRequest,
-  { declared, isHidden }: ActivityRules,
-): Promise<ListPage<ActivityEntry>> {
-  return readAtOnce(postgres, state, page, (source) =>
-    readWalk(source, activityWalk({ ...source, state, declared, isHidden }, account, isGrouped), {}, page),
-  )
+  { declared, isHidden, hasCoin }: ActivityRules,
+): Promise<ListPage<ActivityEntry> & { readonly nativeFrom?: number | null }> {
+  return readAtOnce(postgres, state, page, async (source) => {
+    const walk = activityWalk({ ...source, state, declared, isHidden, hasCoin }, account, isGrouped)
+    const found = await readWalk(source, walk, {}, page)
+    return hasCoin ? { ...found, nativeFrom: await readNativeFrom(source) } : found
+  })
 }
 
 export interface TransactionActivities {
@@ -79,8 +82,8 @@ export function findTransactionActivities(
 }
 
 /**
- * Transactions looked at for one page: a feed of transactions without activities (plain value
- * transfers have none) then ends a page early, with a cursor, instead of reading on until the
+ * Transactions looked at for one page: a feed of transactions without activities (calls that log
+ * nothing have none) then ends a page early, with a cursor, instead of reading on until the
  * deadline.
  */
 const TRANSACTIONS_MAX = 2_000
@@ -91,7 +94,7 @@ const ROUND_MAX = 500
 /** Activities of one access key that one entry holds at most. */
 const GROUP_MAX = 50
 
-/** What the operator says of contracts. */
+/** What the operator says of contracts, and the chain of coins. */
 export interface ActivityRules {
   /** Activities of the operator's own contracts. */
   readonly declared: readonly Activity[]
@@ -100,6 +103,8 @@ export interface ActivityRules {
    * transaction.
    */
   readonly isHidden: (token: Address) => boolean
+  /** Whether the chain has a coin of its own. */
+  readonly hasCoin: boolean
 }
 
 /** A page's snapshot, of a chain. */
@@ -157,7 +162,7 @@ async function readActivities(
   isFirst: boolean,
 ): Promise<Round> {
   const { client, schema } = source
-  const { text, values } = compileActivityPlaces(schema, account, query, isFirst)
+  const { text, values } = compileActivityPlaces(schema, account, query, isFirst, source.hasCoin)
   const found = await client.query<{ block_num: number; tx_idx: number }>(text, [...values])
   const places = found.rows.map((row) => ({ blockNumber: row.block_num, txIndex: row.tx_idx }))
   const facts = await readActivityFacts(source, places)

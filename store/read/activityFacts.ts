@@ -15,6 +15,10 @@ interface TxRow {
   block_timestamp: Date
   hash: Buffer
   from: Buffer
+  to: Buffer | null
+  contract_address: Buffer | null
+  status: 0 | 1 | null
+  value: string
   fee_payer: Buffer | null
 }
 
@@ -35,7 +39,7 @@ export async function readActivityFacts(
   places: readonly TxPlace[],
 ): Promise<readonly ActivityFacts[]> {
   if (places.length === 0) return []
-  const text = `SELECT block_num, idx, block_timestamp, hash, "from", fee_payer
+  const text = `SELECT block_num, idx, block_timestamp, hash, "from", "to", contract_address, status, value, fee_payer
      FROM unnest($1::bigint[], $2::int[]) AS asked (block_num, idx)
      JOIN ${quoteIdentifier(schema)}.txs AS txs USING (block_num, idx)`
   const values = [places.map((place) => place.blockNumber), places.map((place) => place.txIndex)]
@@ -70,6 +74,10 @@ function factsOf(tx: TxRow, logs: readonly LogRow[]): ActivityFacts {
     block: { number: tx.block_num, timestampSeconds: tx.block_timestamp.getTime() / 1000 },
     txHash: asHash(tx.hash),
     from: asAddress(tx.from),
+    to: tx.to && asAddress(tx.to),
+    contractAddress: tx.contract_address && asAddress(tx.contract_address),
+    status: tx.status,
+    paid: tx.to?.equals(tx.from) ? 0n : BigInt(tx.value),
     feePayer: tx.fee_payer && asAddress(tx.fee_payer),
     feeLogIndex: logs.find((log) => log.is_fee)?.log_idx ?? null,
     logs: logs.map(logOf),

@@ -80,7 +80,7 @@ function withInteger(event: ContractEvent, log: EmittedLog, input: AbiParameter,
 const factsOf = (log: EmittedLog) => ({
   block: { number: 1, timestampSeconds: 1 },
   txHash: hash(`0x${'1'.repeat(64)}`),
-  from: log.address,
+  ...({ from: log.address, to: null, contractAddress: null, status: 1, paid: 0n } as const),
   feePayer: null,
   feeLogIndex: null,
   logs: [{ ...log, logIndex: 0, isVirtualForward: false }],

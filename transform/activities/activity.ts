@@ -39,6 +39,11 @@ export interface ActivityFacts {
   readonly block: { readonly number: number; readonly timestampSeconds: number }
   readonly txHash: Hash
   readonly from: Address
+  readonly to: Address | null
+  readonly contractAddress: Address | null
+  readonly status: 0 | 1 | null
+  /** As in TransactionFacts. */
+  readonly paid: bigint
   readonly feePayer: Address | null
   /** `logIndex` of the Transfer that paid the fee, or null. */
   readonly feeLogIndex: number | null
@@ -53,7 +58,7 @@ export interface ActivityTransaction {
   readonly perspective: Perspective
   /** All but the closing fee transfer, which no activity shows. */
   readonly logs: readonly LogFacts[]
-  /** Tokens moved, one entry per movement however many logs tell of it; no fees. */
+  /** Tokens and coins moved, one entry per movement however many logs tell of it; no fees. */
   readonly movements: readonly Movement[]
   /** What an order that buys is quoted in, where the caller knows. */
   quoteTokenOf(orderId: bigint): Address | null
@@ -65,12 +70,16 @@ export type Perspective = 'incoming' | 'outgoing'
 /** A movement of tokens; mints and burns have the zero address on one side. */
 export interface Movement {
   readonly kind: 'transfer' | 'mint' | 'burn' | 'burnBlocked'
+  /** For the native coin its emitter, which readers never see: their `address` is null. */
   readonly token: Address
   readonly from: Address
   /** Account that got the tokens in the end: behind a virtual address, its master. */
   readonly to: Address
   readonly amount: bigint
-  /** Index of the log that tells most about it: TransferWithMemo, Mint and Burn before Transfer. */
+  /**
+   * Index of the log that tells most about it: TransferWithMemo, Mint and Burn before Transfer;
+   * `NO_LOG` for a value that no log tells.
+   */
   readonly logIndex: number
   /** Index of its Transfer: what a list of transfers knows it by. */
   readonly transferLogIndex: number
@@ -82,6 +91,9 @@ export interface Movement {
   /** Which step of something that a receiver refused the movement is, or null. */
   readonly held: HeldStep | null
 }
+
+/** Index of the log of a movement that none tells: before all others. */
+export const NO_LOG = -1
 
 /** A step of tokens that the guard holds because their receiver refused them. */
 export interface HeldStep {
@@ -111,6 +123,7 @@ export interface Finding {
 export type ActivityData = Readonly<Record<string, string | number | boolean | TokenAmount>>
 
 export interface TokenAmount {
+  /** For the native coin its emitter. */
   readonly address: Address
   /** Base units, decimal digits. */
   readonly amount: string

@@ -12,6 +12,7 @@ import {
 } from './activity.ts'
 import { findSwap, swap } from './exchange/swap.ts'
 import { activities } from './index.ts'
+import { isCoin, listCoinMovements } from './tokens/coins.ts'
 import { heldElsewhere } from './tokens/held.ts'
 import { listMovements } from './tokens/movements.ts'
 import { burn, burnBlocked, mint } from './tokens/supply.ts'
@@ -38,7 +39,8 @@ const nothingKnown: ActivityKnowledge = { quoteTokenOf: () => null }
  *
  * Its sender and its fee payer see one headline, or each payment where it is one, and keys created
  * or revoked beside it. Everyone else sees what happened to them: their swap and each other movement
- * of their tokens, else the headline. Empty when there are no logs, or nothing but what is hidden.
+ * of their tokens, else the headline. Empty when there are no logs and no value, or nothing but what
+ * is hidden.
  */
 export function listActivities(
   facts: ActivityFacts,
@@ -48,7 +50,7 @@ export function listActivities(
   const tx = viewFrom(facts, viewer, knowledge)
   if (tx.perspective === 'outgoing') return listHeadline(tx, knowledge)
   const own = tx.movements.filter((movement) => touches(movement, tx))
-  const hidden = own.filter(({ token }) => knowledge.isHidden?.(token))
+  const hidden = own.filter((one) => !isCoin(one) && knowledge.isHidden?.(one.token))
   if (hidden.length > 0 && hidden.length === own.length) return []
   const shown = (movement: Movement) => !hidden.includes(movement)
   const found = listOwnMovements(tx, own.filter(shown))
@@ -93,10 +95,13 @@ export function viewFrom(
     viewer,
     perspective: viewer === facts.from || viewer === facts.feePayer ? 'outgoing' : 'incoming',
     logs,
-    movements: listMovements(logs),
+    movements: inOrder([...listCoinMovements(facts), ...listMovements(logs)]),
     quoteTokenOf: knowledge.quoteTokenOf,
   }
 }
+
+const inOrder = (movements: readonly Movement[]): readonly Movement[] =>
+  movements.toSorted((a, b) => a.transferLogIndex - b.transferLogIndex)
 
 const movementActivities = [mint, burnBlocked, burn, heldElsewhere, transfer]
 

@@ -1,6 +1,6 @@
 /**
- * Transactions that an account takes part in: it sent them, paid their fee, tokens moved from or to
- * it, it burned another one's, or the guard held or gave back what it refused. Newest first. The
+ * Transactions that an account takes part in: it sent them, paid their fee, tokens or coins moved from
+ * or to it, it burned another one's, or the guard held or gave back what it refused. Newest first. The
  * closing fee is no part: its payer is named by the transaction, and the fee manager takes part in
  * what else it got.
  */
@@ -17,13 +17,14 @@ export interface PlacesStatement {
 
 /**
  * Rows `block_num, tx_idx`, each once. `including`: the query's position is the first place, not
- * the one passed.
+ * the one passed. `hasCoin`: the chain has a coin of its own, whose movements are parts too.
  */
 export function compileActivityPlaces(
   schema: string,
   account: string,
   query: WalkQuery,
   including: boolean,
+  hasCoin = false,
 ): PlacesStatement {
   const parameters = new Parameters()
   const address = parameters.bytes(account)
@@ -36,6 +37,9 @@ export function compileActivityPlaces(
   const moved = (condition: string) =>
     `(SELECT DISTINCT block_num, tx_idx FROM ${quoteIdentifier(schema)}.token_transfers
       WHERE ${condition} AND ${inTransfers} ORDER BY block_num DESC, tx_idx DESC ${limit})`
+  const movedCoin = (side: string) =>
+    `(SELECT DISTINCT block_num, tx_idx FROM ${quoteIdentifier(schema)}.native_transfers
+      WHERE ${side} = ${address} AND ${inTransfers} ORDER BY block_num DESC, tx_idx DESC ${limit})`
   const topic = parameters.bytes(`0x${account.slice(2).padStart(64, '0')}`)
   const named = `(SELECT DISTINCT block_num, tx_idx FROM ${quoteIdentifier(schema)}.logs
       WHERE ${namedAccount} = ${topic} AND (${namesAccount}) AND ${inTransfers}
@@ -47,6 +51,7 @@ export function compileActivityPlaces(
     sent('fee_payer'),
     ...halves.map((half) => moved(`"from" = ${address} AND ${half}`)),
     ...received.map(moved),
+    ...(hasCoin ? ['"from"', '"to"'].map(movedCoin) : []),
     named,
   ]
   return {

@@ -91,3 +91,15 @@ export const transferList = {
   },
   pairs: pairsOf('from', 'to', 'token'),
 } as const satisfies List
+
+/** As transfers are filtered, but by no token. */
+export const nativeTransferList = {
+  table: 'native_transfers',
+  key: ['block_num', 'log_idx', 'tx_idx'],
+  filters: {
+    address: { kind: 'either', columns: ['from', 'to'] },
+    sender: { kind: 'equals', column: 'from' },
+    recipient: { kind: 'equals', column: 'to' },
+  },
+  pairs: pairsOf('from', 'to'),
+} as const satisfies List

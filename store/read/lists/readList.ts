@@ -41,12 +41,12 @@ export async function readList<Name extends TableName>(
 }
 
 /** Reads a page by whatever statements it takes, all of them of one moment. */
-export async function readAtOnce<Row>(
+export async function readAtOnce<Row, Page extends ListPage<Row> = ListPage<Row>>(
   postgres: Postgres,
   state: ChainState,
   { signal }: Pick<PageRequest, 'signal'>,
-  read: (source: Source) => Promise<ListPage<Row>>,
-): Promise<ListPage<Row>> {
+  read: (source: Source) => Promise<Page>,
+): Promise<Page | ListPage<Row>> {
   const visible = state.visible()
   if (!visible) return emptyPage
   return readSnapshot(postgres, signal, (client) => read({ client, schema: state.schema, visible }))

@@ -8,11 +8,13 @@ import {
   tokenAmount,
 } from '../activity.ts'
 import { findSwap, type Swap } from '../exchange/swap.ts'
+import { isCoin } from './coins.ts'
 import { heldTitles, isElsewhere, titleOf } from './held.ts'
 
 const type = 'transfer'
 const title = 'Token transferred'
-const otherTitles = [heldTitles.blocked.transfer, heldTitles.claimed.transfer]
+const coinTitle = 'Native coin transferred'
+const otherTitles = [coinTitle, heldTitles.blocked.transfer, heldTitles.claimed.transfer]
 
 /**
  * Tokens moved between accounts: the viewer's if any are, else the first. What goes to the fee
@@ -84,7 +86,7 @@ export function touches({ from, to, virtualRecipient, burner, held }: Movement, 
 
 function place(movement: Movement) {
   const { logIndex, memo, virtualRecipient } = movement
-  return { logIndex, title: titleOf(movement), memo, virtualRecipient }
+  return { logIndex, title: isCoin(movement) ? coinTitle : titleOf(movement), memo, virtualRecipient }
 }
 
 function transferData(tx: ActivityTransaction, movement: Movement): ActivityData {
