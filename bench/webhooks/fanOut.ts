@@ -16,7 +16,14 @@ function busyBlock(): PieceTables {
     ...{ log_idx: n, token, from: account(n), to: account(1_000_000 + n), amount: BigInt(n) },
     ...{ is_fee: false, memo: null, is_virtual_forward: false },
   }))
-  return { blocks: [], txs: [], logs: [], token_transfers: transfers, exchange_fills: [] }
+  return {
+    blocks: [],
+    txs: [],
+    logs: [],
+    token_transfers: transfers,
+    native_transfers: [],
+    exchange_fills: [],
+  }
 }
 
 export async function fanOutLines(): Promise<Line[]> {

@@ -32,6 +32,7 @@ export interface PieceTables {
   readonly txs: readonly StoredRow<'txs'>[]
   readonly logs: readonly StoredRow<'logs'>[]
   readonly token_transfers: readonly StoredRow<'token_transfers'>[]
+  readonly native_transfers: readonly StoredRow<'native_transfers'>[]
   readonly exchange_fills: readonly FillRow[]
 }
 
@@ -85,6 +86,7 @@ export async function readPiece(
     txs: await read('txs', 'idx'),
     logs: await read('logs', 'log_idx'),
     token_transfers: await read('token_transfers', 'log_idx'),
+    native_transfers: await read('native_transfers', 'log_idx, tx_idx'),
     exchange_fills: tables.has('exchange_fills') ? await readFills(client, schema, first, last) : [],
   }
 }
@@ -98,12 +100,14 @@ export function rowsByBlock(rows: PieceTables): readonly PieceTables[] {
   const txs = of(rows.txs, (row) => row.block_num)
   const logs = of(rows.logs, (row) => row.block_num)
   const transfers = of(rows.token_transfers, (row) => row.block_num)
+  const coins = of(rows.native_transfers, (row) => row.block_num)
   const fills = of(rows.exchange_fills, (row) => row.blockNumber)
   return rows.blocks.map((block) => {
     const number = Number(block.num)
     return {
       blocks: [block],
       ...{ txs: txs(number), logs: logs(number), token_transfers: transfers(number) },
+      native_transfers: coins(number),
       exchange_fills: fills(number),
     }
   })
@@ -120,11 +124,10 @@ async function readFills(client: Queryable, schema: string, from: number, to: nu
 /** Blocks of which all that a stream looks through is held. */
 export async function readCovered(client: Queryable, schema: string, stream: Stream): Promise<RangeSet> {
   const base = await readCoverage(client, schema, 'postgres')
-  const others =
-    stream === 'fills'
-      ? await readBookCovered(client, schema)
-      : await readCoverage(client, schema, 'postgres', 'token_transfers')
-  return intersection(base, others)
+  if (stream === 'fills') return intersection(base, await readBookCovered(client, schema))
+  const tokens = await readCoverage(client, schema, 'postgres', 'token_transfers')
+  const coins = await readCoverage(client, schema, 'postgres', 'native_transfers')
+  return intersection(intersection(base, tokens), coins)
 }
 
 /**

@@ -148,6 +148,7 @@ describe('a subscription', () => {
       ['token:transfer', false],
       ['transaction:included', false],
       ['exchange:filled', true],
+      ['native:transfer', true],
       ['webhook:disabled', true],
     ])
   })

@@ -39,6 +39,13 @@ const rows = {
       is_virtual_forward: false,
     },
   ],
+  native_transfers: [
+    {
+      ...place,
+      ...{ log_idx: 4, from: account('1'), to: account('2'), amount: 5n },
+      ...{ is_logged: true, is_value: true },
+    },
+  ],
   logs: [
     {
       ...place,
@@ -151,6 +158,11 @@ const cases: Readonly<
     topic3: [[], [word('1'), { not: word('1') }]],
     signature: [[signature, 'Transfer(address,address,uint256)'], ['Approval(address,address,uint256)']],
     blockNumber: [['0x7'], ['0x8']],
+  },
+  'native:transfer': {
+    address: [[account('1'), account('2')], [account('3')]],
+    sender: [[account('1')], [account('2')]],
+    recipient: [[account('2')], [account('1')]],
   },
   'exchange:filled': {
     orderId: [

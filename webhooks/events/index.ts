@@ -4,6 +4,7 @@ import { blockCreated } from './blocks.ts'
 import type { EventType } from './eventType.ts'
 import { exchangeFilled } from './fills.ts'
 import { logEmitted } from './logs.ts'
+import { nativeTransfer } from './nativeTransfers.ts'
 import { webhookDisabled } from './notices.ts'
 import { transactionIncluded } from './transactions.ts'
 import { tokenTransfer } from './transfers.ts'
@@ -15,6 +16,7 @@ export const eventTypes: readonly EventType[] = [
   tokenTransfer,
   transactionIncluded,
   exchangeFilled,
+  nativeTransfer,
   webhookDisabled,
 ]
 
@@ -24,6 +26,7 @@ export const eventTypeNames = [
   'token:transfer',
   'transaction:included',
   'exchange:filled',
+  'native:transfer',
   'webhook:disabled',
 ] as const
 

@@ -99,6 +99,17 @@ const exchangeFilled = s.object({
   timestamp: s.timestamp,
 })
 
+const nativeTransfer = s.object({
+  address: s.nullable(s.address),
+  amount: s.amount,
+  sender: s.address,
+  recipient: s.address,
+  blockNumber: s.count,
+  timestamp: s.timestamp,
+  transactionHash: s.hash,
+  logIndex: s.nullable(s.count),
+})
+
 const webhookDisabled = s.object({
   subscriptionId: s.text(),
   eventType: s.text(),
@@ -132,6 +143,10 @@ export const envelopes: Readonly<Record<string, OutgoingPost>> = {
   'exchange:filled': {
     summary: 'An order of the exchange was filled, in whole or in part.',
     schema: envelopeOf('ExchangeFilledEvent', 'exchange:filled', exchangeFilled),
+  },
+  'native:transfer': {
+    summary: 'A transfer of the native coin, whose `address` is null: it is no token.',
+    schema: envelopeOf('NativeTransferEvent', 'native:transfer', nativeTransfer),
   },
   'webhook:disabled': {
     summary: 'Another subscription of the same owner was disabled.',

@@ -1,0 +1,46 @@
+/** native:transfer: a movement of the chain's own coin, internal ones too where it logs them. */
+import { isoSeconds } from '#http/schema.ts'
+import type { StoredRow } from '#store/read/lists/row.ts'
+import { exactly, type Fields, formsOf, readFields } from '../filters/eventFilter.ts'
+import { address } from '../filters/operators.ts'
+import { defineEventType, nothingNeeded } from './eventType.ts'
+
+type Transfer = StoredRow<'native_transfers'>
+
+const fields: Fields<Transfer> = {
+  recipient: exactly(address, ({ to }) => [to], 'recipient'),
+  sender: exactly(address, ({ from }) => [from], 'sender'),
+  address: exactly(address, ({ from, to }) => [from, to], 'address'),
+}
+
+export const nativeTransfer = defineEventType<Transfer>({
+  type: 'native:transfer',
+  description:
+    'A transfer of the native coin, where a chain has one: each that it logs (EIP-7708), internal ones too; before it logs them, the value of a transaction that succeeded. `address` is null: the coin is no token.',
+  stream: 'blocks',
+  table: 'native_transfers',
+  needsFilters: false,
+  isExtension: true,
+  filterForms: formsOf(fields),
+  read: (filters) => ({
+    filter: readFields(fields, filters),
+    form: 'native',
+    needs: nothingNeeded,
+    data: (row) => ({
+      address: null,
+      amount: `${row.amount}`,
+      sender: row.from,
+      recipient: row.to,
+      blockNumber: Number(row.block_num),
+      timestamp: isoSeconds(row.block_timestamp),
+      transactionHash: row.tx_hash,
+      logIndex: row.is_logged ? row.log_idx : null,
+    }),
+  }),
+  eventsOf: ({ native_transfers: rows }) => rows,
+  // A block has movements with logs or without, one of the latter for a transaction.
+  placeOf: (row) => ({
+    blockNumber: Number(row.block_num),
+    index: row.is_logged ? row.log_idx : row.tx_idx,
+  }),
+})
