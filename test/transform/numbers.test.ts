@@ -58,6 +58,8 @@ beforeAll(async () => {
       sharedGasLimit: '0x1',
       timestampMillisPart: '0x1',
       timestampMillis: '0x1',
+      blockAccessListHash: `0x${'ab'.repeat(32)}`,
+      slotNumber: '0x1',
       withdrawals: [{ index: '0x1', validatorIndex: '0x1', address: block['miner'], amount: '0x1' }],
       transactions: [
         { ...first, validBefore: '0x1', validAfter: '0x1', blockTimestamp: '0x1' },

@@ -18,9 +18,9 @@ export const forkFields = [
   { name: 'base_fee_per_gas', kind: 'uint256', json: 'baseFeePerGas' },
   // Shanghai: EIP-4895.
   { name: 'withdrawals_root', kind: 'hash', json: 'withdrawalsRoot' },
-  // Cancun: EIP-4844 and EIP-4788.
-  { name: 'blob_gas_used', kind: 'uint64', json: 'blobGasUsed' },
-  { name: 'excess_blob_gas', kind: 'uint64', json: 'excessBlobGas' },
+  // Cancun: EIP-4844 and EIP-4788. Neither is stored, so that a number of another size stops nothing.
+  { name: 'blob_gas_used', kind: 'uint256', json: 'blobGasUsed' },
+  { name: 'excess_blob_gas', kind: 'uint256', json: 'excessBlobGas' },
   { name: 'parent_beacon_block_root', kind: 'hash', json: 'parentBeaconBlockRoot' },
   // Prague: EIP-7685.
   { name: 'requests_hash', kind: 'hash', json: 'requestsHash' },
