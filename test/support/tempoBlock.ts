@@ -25,6 +25,10 @@ export interface TempoPlace {
   readonly miner: Hex
   /** Gas of growing state, which the header leaves out (draft, since T14). */
   readonly stateGas?: bigint
+  /** In the last block of an epoch, the next one's outcome. */
+  readonly extraData?: Hex
+  /** Of consensus in which it was made. */
+  readonly epoch?: number
 }
 
 export type TempoBlock = RecordedBlock & {
@@ -66,8 +70,8 @@ export function tempoBlock(place: TempoPlace, transactions: readonly TempoTransa
 const millisPart = 250n
 
 /** Its numbers are JSON numbers. */
-const contextOf = ({ number, miner }: TempoPlace) => ({
-  ...{ epoch: 2_042, view: number + 1, parentView: number },
+const contextOf = ({ number, miner, epoch = 2_042 }: TempoPlace) => ({
+  ...{ epoch, view: number + 1, parentView: number },
   proposer: `0x${miner.slice(2).padStart(64, '7')}`,
 })
 
@@ -96,7 +100,7 @@ function receiptsOf(transactions: readonly TempoTransaction[]): JsonObject[] {
 
 /** Fields of Ethereum's header, in the order it is hashed. */
 function headerOf(
-  { number, parentHash, timestamp, miner, stateGas = 0n }: TempoPlace,
+  { number, parentHash, timestamp, miner, stateGas = 0n, extraData = '0xc0de' }: TempoPlace,
   transactions: readonly TempoTransaction[],
   receipts: readonly JsonObject[],
 ) {
@@ -118,7 +122,7 @@ function headerOf(
     gasLimit: '0x1dcd6500',
     gasUsed: numberToHex(gasUsed),
     timestamp: numberToHex(timestamp),
-    extraData: '0xc0de',
+    extraData,
     mixHash: keccak256('0x05'),
     nonce: '0x0000000000000000',
     baseFeePerGas: '0x2540be400',

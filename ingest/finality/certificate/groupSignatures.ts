@@ -17,9 +17,19 @@ export const isKey = (hex: Hex): boolean => keyPoint(bytesOf(hex)) !== null
 type SignaturePoint = InstanceType<typeof noble.G1.ProjectivePoint>
 export type KeyPoint = InstanceType<typeof noble.G2.ProjectivePoint>
 
-export interface Signed {
+export interface Signed<Signature = SignaturePoint> {
   readonly message: Uint8Array
-  readonly signature: SignaturePoint
+  readonly signature: Signature
+}
+
+/** How keys and signatures are read and compared. */
+export interface SignatureScheme<Key, Signature> {
+  /** Null where the bytes are no signature in its one spelling. */
+  signaturePoint(bytes: Uint8Array): Signature | null
+  /** The same of a key. */
+  keyPoint(bytes: Uint8Array): Key | null
+  /** The place of the first signature that is not the key's; null where all are. */
+  firstWrong(key: Key, signed: readonly Signed<Signature>[]): number | null
 }
 
 /**
@@ -43,6 +53,12 @@ export function firstWrong(key: KeyPoint, signed: readonly Signed[]): number | n
   if (isProductOne(key, signed, weightsOf(key, signed))) return null
   const wrong = signed.findIndex((one) => !isProductOne(key, [one], [1n]))
   return wrong < 0 ? null : wrong
+}
+
+export const groupSignatures: SignatureScheme<KeyPoint, SignaturePoint> = {
+  signaturePoint,
+  keyPoint,
+  firstWrong,
 }
 
 function isProductOne(key: KeyPoint, signed: readonly Signed[], weights: readonly bigint[]): boolean {

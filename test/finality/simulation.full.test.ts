@@ -1,0 +1,2 @@
+// simulation.test.ts in its whole breadth.
+import './simulation.test.ts'

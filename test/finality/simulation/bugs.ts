@@ -1,0 +1,10 @@
+/** Mistakes of a program that believes certificates, each planted at a port, as a wrong one would act. */
+
+export const finalityBugs = [
+  'the view must be that of the header',
+  'the epoch is not bound to the height',
+  'ancestors are not linked',
+  'a proof is stored after finality moved',
+] as const
+
+export type FinalityBug = (typeof finalityBugs)[number]
