@@ -32,10 +32,11 @@ function refusal(from: EpochKeys, given: Partial<KeyChange>) {
 }
 
 describe('a key from one epoch to the next', () => {
-  it('stays where the last block names it again, certified or not', () => {
+  it('stays where the last block names it again and is certified', () => {
     const boundary = boundaryOf({ epoch: 5, key: oldKey })
-    expect(followKey(keys, { boundary, before: null, isCertified: false })).toBe(keys)
+    expect(followKey(keys, { boundary, before: null, isCertified: true })).toBe(keys)
     expect(followKey(keys, { boundary, before: announced, isCertified: true })).toBe(keys)
+    expect(refusal(keys, { boundary, isCertified: false })).toBe('certificate_missing')
   })
 
   it('changes where that was announced and the old key signed it', () => {

@@ -24,7 +24,8 @@ export interface KeyChange {
 }
 
 /**
- * The keys that are known behind the boundary.
+ * The keys that are known behind the boundary. That the key stays counts by the block's certificate
+ * alone, too.
  * @throws KeyRefusedError where the chain names another key and it cannot be taken; from that
  * epoch on none is known, until one is configured
  */
@@ -43,6 +44,8 @@ export function followKey(keys: EpochKeys, change: KeyChange): EpochKeys {
   if (pinned) return pinned.key === outcome.key ? keys : refuse('pin_contradicted')
   const old = keyAt(keys, epoch - 1)
   if (!old) return refuse('old_key_unknown')
+  // Whoever invents the block may leave out that the key ends, and have the ended one go on.
+  if (!change.isCertified) return refuse('certificate_missing')
   if (old.key === outcome.key) return keys
   const problem = problemOf(keys, change)
   if (problem) return refuse(problem)
@@ -50,12 +53,12 @@ export function followKey(keys: EpochKeys, change: KeyChange): EpochKeys {
 }
 
 function problemOf({ epochBlocks }: EpochKeys, change: KeyChange): KeyRefusal | null {
-  const { boundary, before, isCertified } = change
+  const { boundary, before } = change
   if (!before) return 'announcement_not_held'
   if (before.number !== boundary.number - epochBlocks)
     throw new TypeError(`block ${before.number} is not one epoch before ${boundary.number}`)
   const announcement = readEpochOutcome(before.extraData)
   if (announcement?.epoch !== epochOf(boundary.number, epochBlocks) || !announcement.isNextFullDkg)
     return 'key_unannounced'
-  return isCertified ? null : 'certificate_missing'
+  return null
 }
