@@ -1,5 +1,5 @@
 // Goal: whatever nodes say and wherever the program dies, nothing false becomes final, nothing does
-// without a stored certificate, and what is certified becomes final when the lies end (issue 45).
+// without a stored certificate, and what is certified becomes final when the lies end.
 // Method: the program's watch, rules, keys and head lane over nodes, chance and a disk of one seed, with
 // signatures that cost nothing. Planted bugs are found, or finding none would say nothing.
 import { expect, test } from 'vitest'

@@ -27,7 +27,7 @@ export interface TempoPlace {
   readonly stateGas?: bigint
   /** In the last block of an epoch, the next one's outcome. */
   readonly extraData?: Hex
-  /** Of consensus in which it was made. */
+  /** Epoch of consensus in which it was made. */
   readonly epoch?: number
 }
 

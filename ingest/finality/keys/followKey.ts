@@ -44,7 +44,7 @@ export function followKey(keys: EpochKeys, change: KeyChange): EpochKeys {
   if (pinned) return pinned.key === outcome.key ? keys : refuse('pin_contradicted')
   const old = keyAt(keys, epoch - 1)
   if (!old) return refuse('old_key_unknown')
-  // Whoever invents the block may leave out that the key ends, and have the ended one go on.
+  // An inventor of the block may leave out that the key ends, and have the ended one go on.
   if (!change.isCertified) return refuse('certificate_missing')
   if (old.key === outcome.key) return keys
   const problem = problemOf(keys, change)

@@ -11,7 +11,7 @@ interface Signing {
   readonly group?: SigningNetwork
 }
 
-/** Digits of a certificate that a group stands in for. The true chain's second group never signs for liars. */
+/** Digits of a certificate that a group stands in for. The true chain's second never signs for liars. */
 export function finalizationText(branch: Branch, number: number, signing: Signing): string {
   const isLate = epochOf(number, TEST_EPOCH_BLOCKS) >= CHANGED_EPOCH
   return certificateOf(branch, number, { group: isLate ? groupB : groupA, ...signing })

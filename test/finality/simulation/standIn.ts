@@ -45,5 +45,5 @@ function standingInFor({ key }: Pick<SigningNetwork, 'key'>): SigningNetwork {
 
 export const groupA = standingInFor(networkA)
 export const groupB = standingInFor(networkB)
-/** Whose key no block and no pin names. */
+/** Its key is named by no block and by no pin. */
 export const stranger = standingInFor({ key: `0x${'8c'.repeat(96)}` })
