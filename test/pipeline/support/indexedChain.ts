@@ -2,6 +2,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { Relay } from '#ingest/relay/relay.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
+import { hash } from '#primitives.ts'
 import { Chain, type ChainLimits } from '#program/chain/chain.ts'
 import { postgresLeases } from '#rows/leases.ts'
 import { type Runtime, systemRuntime } from '#runtime/runtime.ts'
@@ -14,7 +15,7 @@ import { schemaOf } from '#store/sql.ts'
 import { type Logger, silentLogger } from '#telemetry.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { decodeRange } from '#transform/decode/decodeRange.ts'
-import type { Checks } from '#transform/profile.ts'
+import type { ChainKind, Checks } from '#transform/profile.ts'
 import type { FreshDatabase } from '../../support/engines.ts'
 import { namedHolder } from '../../support/namedHolder.ts'
 import { type RecordedChain, recordedSource } from '../../support/recordedChain.ts'
@@ -24,9 +25,11 @@ export type Access = Omit<FreshDatabase, 'drop'>
 
 export interface IndexedChainOptions {
   readonly access: Access
-  readonly recorded: RecordedChain
+  /** Left out where another chain comes from `source`, whose block 0 is not looked at. */
+  readonly recorded?: RecordedChain
   /** Where blocks come from; the recording itself unless said otherwise. */
   readonly source?: RpcSource
+  readonly kind?: ChainKind
   readonly checks?: Checks
   readonly startBlock?: number
   readonly batchBlocks?: number
@@ -49,16 +52,17 @@ export interface IndexedChain {
 export async function openIndexedChain(options: IndexedChainOptions): Promise<IndexedChain> {
   const { access, recorded, checks = 'roots', runtime = systemRuntime(), log = silentLogger } = options
   const { chainId } = access
+  const source = options.source ?? (recorded && sourceOf(recorded, chainId, options.batchBlocks))
+  if (!source) throw new TypeError('neither a recording nor a source')
   const { postgres, clickhouse } = await openDatabases(access, log)
-  const source = options.source ?? sourceOf(recorded, chainId, options.batchBlocks)
   const chain = new Chain({
     identity: {
       chainId,
-      genesisHash: recorded.refAt(0).hash,
+      genesisHash: recorded?.refAt(0).hash ?? hash(`0x${'00'.repeat(32)}`),
       headerRule: 'ethereum',
       startBlock: options.startBlock ?? 0,
     },
-    kind: 'tempo',
+    kind: options.kind ?? 'tempo',
     checks,
     source,
     relay: new Relay([], runtime.clock, false, { number: -1, finalized: -1 }),
