@@ -3,7 +3,7 @@
 // Method: real blocks of Ethereum before Byzantium and after London and of a rollup, in a real
 // store behind a real server; expectations from the raw answers by viem and by rules of the test's
 // own.
-import { hexToBigInt, hexToNumber, parseAbi, parseEventLogs } from 'viem'
+import { hexToBigInt, hexToNumber, parseAbi, parseEventLogs, type RpcLog } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TokenNames } from '#present/tokenNames.ts'
 import type { RecordedBlock } from '../chain/recordings.ts'
@@ -92,6 +92,53 @@ async function open(chain: (typeof chains)[number][0], height: number): Promise<
 }
 
 const transactionsOf = ({ block }: Foreign) => block['transactions'] as readonly RpcObject[]
+
+/** Rows of transfers: what each transaction paid of the coin, then what its logs say of tokens. */
+const transfersOf = (foreign: Foreign) =>
+  foreign.receipts.flatMap((receipt, index) => [
+    ...valueIn(foreign, transactionsOf(foreign)[index], receipt),
+    ...tokensIn(foreign, receipt),
+  ])
+
+const transferAbi = parseAbi(['event Transfer(address indexed from, address indexed to, uint256 amount)'])
+
+function tokensIn({ place }: Foreign, { logs }: RpcObject) {
+  return parseEventLogs({ abi: transferAbi, logs: logs as RpcLog[] }).map(
+    ({ args, address, transactionHash, logIndex }) => ({
+      id: `${transactionHash}-${Number(logIndex)}`,
+      blockNumber: place.blockNumber,
+      logIndex: Number(logIndex),
+      timestamp: place.timestamp,
+      transactionHash,
+      sender: args.from.toLowerCase(),
+      recipient: args.to.toLowerCase(),
+      sourceToken: {
+        ...{ address, amount: `${args.amount}`, decimals: null },
+        ...(address === names.weth && nameOf('WETH', 18)),
+        ...(address === names.usdc && nameOf('USDC', 6)),
+      },
+    }),
+  )
+}
+
+const nameOf = (symbol: string, decimals: number) => ({
+  ...{ name: symbol, symbol, decimals, currency: '', verified: false },
+})
+
+/** Before Byzantium receipts do not say whether anything was paid. */
+function valueIn({ place }: Foreign, tx: RpcObject | undefined, receipt: RpcObject) {
+  const amount = BigInt(tx?.['value'] ?? 0)
+  if (amount === 0n || receipt['status'] !== '0x1') return []
+  const { blockNumber, timestamp } = place
+  return [
+    {
+      ...{ id: `${receipt['transactionHash']}-value`, blockNumber, logIndex: null, timestamp },
+      ...{ transactionHash: receipt['transactionHash'], sender: receipt['from'] },
+      recipient: receipt['to'] ?? receipt['contractAddress'],
+      sourceToken: { address: null, amount: `${amount}`, decimals: 18 },
+    },
+  ]
+}
 
 /** Wei: gas at its price, and on the rollup what the data cost below. */
 const feeOf = (receipt: RpcObject) =>
@@ -206,39 +253,8 @@ describe.each(chains)('%s %i, as the node gave it', (_chain, height) => {
 
 describe.each(chains)('%s %i, as its logs and calls say', (_chain, height) => {
   test("transfers of everybody's tokens, with decimals where they are known", async () => {
-    const { api, check, receipts, place } = foreignAt(height)
-    const logs = parseEventLogs({
-      abi: parseAbi(['event Transfer(address indexed from, address indexed to, uint256 amount)']),
-      logs: receipts.flatMap(({ logs: own }) => own),
-    })
-    const expected = logs.map(({ args, address, transactionHash, logIndex }) => ({
-      id: `${transactionHash}-${Number(logIndex)}`,
-      blockNumber: height,
-      logIndex: Number(logIndex),
-      timestamp: place.timestamp,
-      transactionHash,
-      sender: args.from.toLowerCase(),
-      recipient: args.to.toLowerCase(),
-      sourceToken: {
-        address,
-        amount: `${args.amount}`,
-        decimals: null,
-        ...(address === names.weth && {
-          name: 'WETH',
-          symbol: 'WETH',
-          decimals: 18,
-          currency: '',
-          verified: false,
-        }),
-        ...(address === names.usdc && {
-          name: 'USDC',
-          symbol: 'USDC',
-          decimals: 6,
-          currency: '',
-          verified: false,
-        }),
-      },
-    }))
+    const { api, check } = foreignAt(height)
+    const expected = transfersOf(foreignAt(height))
     const path = '/v1/transfers?limit=50&order=asc&include=token,memo'
     const rows = await walk(api, path, async (page) => {
       expect(check('/v1/transfers', page)).toEqual([])
@@ -246,7 +262,7 @@ describe.each(chains)('%s %i, as its logs and calls say', (_chain, height) => {
     expect(rows).toEqual(expected)
     expect(await walk(api, `${path},crossToken`)).toEqual(expected)
     if (expected.length === 0) return
-    const token = commonest(expected.map(({ sourceToken }) => sourceToken.address))
+    const token = commonest(expected.flatMap(({ sourceToken }) => sourceToken.address ?? []))
     const ofToken = expected.filter(({ sourceToken }) => sourceToken.address === token)
     expect(ofToken.length).toBeLessThan(expected.length)
     expect(await walk(api, `${path}&token=${token}`)).toEqual(ofToken)

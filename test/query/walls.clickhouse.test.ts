@@ -84,7 +84,7 @@ describe('without the gate', () => {
       format: 'JSONEachRow',
     })
     const [row] = await answer.json<Record<string, unknown>>()
-    expect([Number(row?.['logs']), Number(row?.['views'])]).toEqual([7, 11])
+    expect([Number(row?.['logs']), Number(row?.['views'])]).toEqual([7, 12])
   })
 
   it.each([

@@ -46,10 +46,14 @@ BEGIN
 END
 $$;
 
--- Tempo has no coin of its own: none of its blocks has a row. Elsewhere the next start asks for `millrace rederive`.
+-- Where nothing was ever paid in the chain's own coin, as on Tempo, no block has a row. Elsewhere the next start asks for `millrace rederive`.
 INSERT INTO {schema}.coverage (store, projection, version, blocks)
 SELECT store, 'native_transfers', 1, range_agg(blocks)
 FROM {schema}.coverage
-WHERE projection = 'base' AND (SELECT header_rule FROM {schema}.chain) = 'tempo'
+WHERE projection = 'base'
+  AND CASE
+          WHEN (SELECT header_rule FROM {schema}.chain) = 'tempo' THEN true
+          ELSE NOT EXISTS (SELECT 1 FROM {schema}.txs WHERE value <> 0)
+      END
 GROUP BY store
 ON CONFLICT DO NOTHING;

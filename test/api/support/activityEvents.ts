@@ -29,6 +29,8 @@ export interface ActivityTx {
   readonly feePayer: string
   readonly blockNumber: number
   readonly timestamp: string
+  /** What the transaction itself paid of the chain's coin, and to whom; null where it paid nothing. */
+  readonly value: { readonly to: string; readonly amount: bigint } | null
   /** All of them. */
   readonly logs: readonly OracleLog[]
   /** The closing fee transfer's, or null. */
@@ -95,8 +97,8 @@ function anywhere(abi: Abi): Contract {
 /** Every transaction of the blocks, ascending. */
 export function readActivityTxs(blocks: readonly RecordedBlock[]): readonly ActivityTx[] {
   return blocks.flatMap(({ block, receipts }) => {
-    const { number, timestamp } = block as RpcObject
-    return (receipts as RpcObject[]).map((receipt) => {
+    const { number, timestamp, transactions } = block as RpcObject
+    return (receipts as RpcObject[]).map((receipt, index) => {
       const logs: OracleLog[] = receipt['logs'].map((log: RpcObject) => ({
         address: log['address'],
         topics: log['topics'],
@@ -114,12 +116,19 @@ export function readActivityTxs(blocks: readonly RecordedBlock[]): readonly Acti
         feePayer: fee ? fee.args['from'] : receipt['from'],
         blockNumber: Number(number),
         timestamp: `${new Date(Number(timestamp) * 1000).toISOString().slice(0, 19)}Z`,
+        value: paidBy(transactions[index], receipt),
         logs,
         feeLogIndex: fee ? fee.log.logIndex : null,
         events: decode(own),
       }
     })
   })
+}
+
+function paidBy(tx: RpcObject, receipt: RpcObject): ActivityTx['value'] {
+  const amount = BigInt(tx['value'] ?? 0)
+  if (amount === 0n || receipt['status'] !== '0x1') return null
+  return { to: tx['to'] ?? receipt['contractAddress'], amount }
 }
 
 /** Every event of the contracts, by its topic. */

@@ -8,6 +8,11 @@ const zero = `0x${'0'.repeat(40)}`
 /** First 10 bytes of keccak256("api.example.com"), a realm the server of these tests knows. */
 const exampleFingerprint = keccak256(toBytes('api.example.com')).slice(2, 22)
 
+/** In the place of a token's address, for the coin of the chain. */
+export const nativeCoin = 'native'
+/** The log of a payment that no log tells of; it stands before all. */
+const noLog: OracleLog = { address: nativeCoin, topics: [], data: '0x', logIndex: -1 }
+
 export interface Movement {
   kind: 'transfer' | 'mint' | 'burn' | 'burnBlocked'
   readonly token: string
@@ -20,8 +25,13 @@ export interface Movement {
   isExplained: boolean
 }
 
-export function movementsOf({ events }: ActivityTx): Movement[] {
+export function movementsOf({ events, from: payer, value }: ActivityTx): Movement[] {
   const movements: Movement[] = []
+  if (value)
+    movements.push({
+      ...{ kind: 'transfer', token: nativeCoin, from: payer, ...value, log: noLog },
+      ...{ memo: null, isExplained: true },
+    })
   const last = (matches: (one: Movement) => boolean) => movements.findLast(matches)
   for (const { name, log, args } of events) {
     const token = log.address

@@ -4,7 +4,7 @@
  */
 import type { RecordedBlock } from '../../chain/recordings.ts'
 import { type ActivityTx, type Args, readActivityTxs } from './activityEvents.ts'
-import { movementsOf, swapOf, touches } from './activityMovements.ts'
+import { movementsOf, nativeCoin, swapOf, touches } from './activityMovements.ts'
 import { type Rule, rules, type View } from './activityRules.ts'
 
 /** A row of a feed; `data` is complete, `events` apart. */
@@ -15,7 +15,8 @@ export interface ExpectedActivity {
   readonly perspective: 'incoming' | 'outgoing'
   readonly timestamp: string
   readonly transactionHash: string
-  readonly logIndex: number
+  /** Null for what no log tells of: a payment of the chain's coin. */
+  readonly logIndex: number | null
   readonly data: Args
 }
 
@@ -109,14 +110,15 @@ function first(candidates: readonly Rule[], view: View): ExpectedActivity | null
     const spent = view.tx.events.find(({ name }) => name === 'keychain.AccessKeySpend')
     const isSigned = signer === 'always' || (signer === 'outgoing' && view.isOutgoing)
     const { hash, timestamp } = view.tx
+    const isCoin = found.log.address === nativeCoin
     return {
       type,
-      title,
-      id: `${hash}-${found.log.logIndex}`,
+      title: isCoin ? 'Native coin transferred' : title,
+      id: `${hash}-${isCoin ? 'value' : found.log.logIndex}`,
       perspective: view.isOutgoing ? 'outgoing' : 'incoming',
       timestamp,
       transactionHash: hash,
-      logIndex: found.log.logIndex,
+      logIndex: isCoin ? null : found.log.logIndex,
       data: { ...found.data, ...(isSigned && { signer: spent?.args['publicKey'] ?? 'self' }) },
     }
   }

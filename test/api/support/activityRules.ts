@@ -3,7 +3,7 @@
  * the product.
  */
 import { type Args, dex, feeManager, type OracleLog, reserve } from './activityEvents.ts'
-import { type Movement, type SwapView, swapOf, textOf, touches } from './activityMovements.ts'
+import { type Movement, nativeCoin, type SwapView, swapOf, textOf, touches } from './activityMovements.ts'
 import { namedToken } from './chainApi.ts'
 
 export interface View extends SwapView {
@@ -235,6 +235,7 @@ function readFields(fields: string, args: Args): Args {
 
 /** As the server of these tests shows it: it knows one token. */
 function amountOf(address: string, amount: bigint) {
+  if (address === nativeCoin) return { address: null, amount: `${amount}` }
   const name = { name: 'pathUSD', symbol: 'pathUSD', currency: 'USD', decimals: 6, verified: true }
   const logoUri = 'https://example.com/logo.svg'
   return {
