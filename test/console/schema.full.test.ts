@@ -49,7 +49,9 @@ describe('the schema', () => {
       for (const sql of queries) {
         const { status, body } = await run(sql, engine)
         expect([status, body.error?.message], sql).toEqual([200, undefined])
-        expect(body.row_count, sql).toBeGreaterThan(0)
+        // Tempo has no coin of its own.
+        if (/native_transfers/.test(sql)) expect(body.row_count).toBe(0)
+        else expect(body.row_count, sql).toBeGreaterThan(0)
       }
     },
   )

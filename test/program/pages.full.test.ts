@@ -49,14 +49,17 @@ function typed(commands: string): Promise<Ended> {
 
 /**
  * Blocks that are typed as they are: none for a first install, or with a node or a key of the reader's
- * (docs/clients.md and receipts are run by the suites of paid jobs).
+ * (docs/clients.md and receipts are run by the suites of paid jobs), or of a chain with certificates
+ * (proveFinality.full).
  */
 const blocks = ['README.md', ...globSync('docs/*.md', { cwd: root }).sort()].flatMap((file) =>
   [...read(file).matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
     .filter(([, language = '']) => ['', 'sh'].includes(language))
     .map(([, , block = '']) => block)
     .filter(
-      (block) => /\b(curl|npm run)\b/.test(block) && !/npm (install|start)|0x…|payer\.key|\$JOB/.test(block),
+      (block) =>
+        /\b(curl|npm run)\b/.test(block) &&
+        !/npm (install|start)|0x…|payer\.key|\$JOB|prove finality/.test(block),
     )
     .map((block) => ({ file, block, title: block.trim().split('\n').at(-1) ?? '' })),
 )
