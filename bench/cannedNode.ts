@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { type CannedChain, readCannedFile } from './cannedFile.ts'
 import { type CannedLogs, cannedLogs } from './cannedLogs.ts'
+import type { CannedCertificates, Heights } from './finality/cannedCertificates.ts'
 
 /** What the parent says: what to serve, and then when blocks may be answered. */
 export type ServeMessage =
@@ -19,6 +20,8 @@ export type ServeMessage =
       readonly latencyMs: number
       /** Whether eth_getLogs is answered; cutting logs out of receipts takes seconds. */
       readonly answersLogs: boolean
+      /** Heights of which certificates are served; null: that method is unknown here. */
+      readonly certified: Heights | null
     }
   | { readonly type: 'hold' | 'release' }
   | ({ readonly type: 'live' } & LiveBlocks)
@@ -29,6 +32,8 @@ export interface LiveBlocks {
   /** When block `from` + 1 is due less one interval, in Unix milliseconds. */
   readonly sinceMs: number
   readonly intervalMs: number
+  /** Each is final as it comes; otherwise none above `from` is. */
+  readonly isFinalAtOnce?: boolean
 }
 
 /** When a block is there for readers. */
@@ -57,6 +62,9 @@ let released = Promise.withResolvers<void>()
 /** Null: eth_getLogs is unknown here. */
 let logs: CannedLogs | null = null
 
+/** Null: consensus_getFinalization is unknown here. */
+let certificates: CannedCertificates | null = null
+
 /** Null: the whole chain is there. */
 let live: LiveBlocks | null = null
 
@@ -68,17 +76,30 @@ function newest(chain: CannedChain): number {
   return Math.min(last, live.from + Math.max(0, passed))
 }
 
+const newestFinal = (chain: CannedChain): number =>
+  live === null || live.isFinalAtOnce ? newest(chain) : live.from
+
 process.on('message', (message: ServeMessage) => {
-  if (message.type === 'serve') serve(message)
+  if (message.type === 'serve') void serve(message)
   else if (message.type === 'live') live = message
   else if (message.type === 'release') released.resolve()
   else released = Promise.withResolvers()
 })
 process.once('disconnect', () => process.exit(0))
 
-function serve({ path, latencyMs, answersLogs }: ServeMessage & { type: 'serve' }): void {
+async function serve({
+  path,
+  latencyMs,
+  answersLogs,
+  certified,
+}: ServeMessage & { type: 'serve' }): Promise<void> {
   const chain = readCannedFile(path)
   if (answersLogs) logs = cannedLogs(chain)
+  if (certified) {
+    // The arithmetic of the curve is loaded for those alone who ask for it.
+    const { cannedCertificates } = await import('./finality/cannedCertificates.ts')
+    certificates = cannedCertificates(chain, certified)
+  }
   const server = createServer((request, response) => {
     // Readers ask whether heads are announced over WebSocket here; they are not.
     if (request.method !== 'POST') return void response.writeHead(405).end()
@@ -142,6 +163,10 @@ function resultOf(chain: CannedChain, method: string, params: readonly unknown[]
       )
     case 'eth_getBlockReceipts':
       return within(chain, params[0], chain.receipts)
+    case 'eth_getBlockByHash':
+      return certifiedBlock(chain, params[0])
+    case 'consensus_getFinalization':
+      return finalization(chain, params[0])
     case 'eth_getLogs':
       return logsOf(params[0])
     // For those who measure the way here.
@@ -157,6 +182,21 @@ function logsOf(filter: unknown): Buffer | undefined {
   return logs?.within(Number(fromBlock), Number(toBlock))
 }
 
+/** A certificate of the newest final block, or of one height; null where none was signed. */
+function finalization(chain: CannedChain, at: unknown): Buffer | undefined {
+  if (certificates === null) return undefined
+  const { height } = at === 'latest' ? { height: newestFinal(chain) } : (at as { height: number })
+  const certificate = certificates.at(height)
+  return Buffer.from(JSON.stringify(certificate === undefined ? null : { certificate }))
+}
+
+/** Headers of certified blocks alone: nobody asks for others here. */
+function certifiedBlock(chain: CannedChain, digest: unknown): Buffer | undefined {
+  if (certificates === null) return undefined
+  const height = certificates.heightOf(digest)
+  return height === undefined ? Buffer.from('null') : headOf(chain.block(height))
+}
+
 /** A block without its transactions, which come last. */
 function headOf(block: Buffer): Buffer {
   return Buffer.concat([
@@ -170,7 +210,6 @@ const listEnd = Buffer.from(']}')
 
 function within(chain: CannedChain, tag: unknown, read: (number: number) => Buffer): Buffer {
   const last = newest(chain)
-  const final = live === null ? last : live.from
-  const number = tag === 'latest' ? last : tag === 'finalized' ? final : Number(tag)
+  const number = tag === 'latest' ? last : tag === 'finalized' ? newestFinal(chain) : Number(tag)
   return number <= last ? read(number) : Buffer.from('null')
 }

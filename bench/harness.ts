@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { answerOf } from './answerOf.ts'
 import { buildCannedFile, type Chain } from './cannedFile.ts'
 import type { LiveBlocks, NodeMessage, ServeMessage } from './cannedNode.ts'
+import type { Heights } from './finality/cannedCertificates.ts'
 
 export interface CannedNode {
   readonly url: string
@@ -24,16 +25,18 @@ export interface NodeOptions {
   /** Waited before every answer. */
   readonly latencyMs?: number
   readonly answersLogs?: boolean
+  /** Heights of which it serves certificates of finality. */
+  readonly certified?: Heights | null
 }
 
 /** Starts a node with a chain; resolves when it answers. It holds back blocks until released. */
 export async function startCannedNode(
   chain: Chain,
-  { latencyMs = 0, answersLogs = false }: NodeOptions = {},
+  { latencyMs = 0, answersLogs = false, certified = null }: NodeOptions = {},
 ): Promise<CannedNode> {
   const path = await buildCannedFile(chain)
   const child = fork(fileURLToPath(new URL('./cannedNode.ts', import.meta.url)))
-  const serve: ServeMessage = { type: 'serve', path, latencyMs, answersLogs }
+  const serve: ServeMessage = { type: 'serve', path, latencyMs, answersLogs, certified }
   child.send(serve)
   const { url, blocks, bytes } = await answerOf<NodeMessage>(child)
   const tell = (type: 'hold' | 'release') => child.send({ type } satisfies ServeMessage)

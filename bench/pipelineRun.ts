@@ -87,7 +87,7 @@ async function watch(program: RunningProgram, node: CannedNode): Promise<Pipelin
 }
 
 /** Chunks of history that are loaded but not attached count: their rows are durable. */
-async function isCommitted(client: pg.Client, blocks: number): Promise<boolean> {
+export async function isCommitted(client: pg.Client, blocks: number): Promise<boolean> {
   const schema = schemaOf(chainId)
   const { rows } = await client.query<{ attached: string; loaded: string; mirrored: string }>(
     `WITH held AS (SELECT store, coalesce(sum(upper(r) - lower(r)), 0) AS blocks

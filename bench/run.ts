@@ -4,9 +4,12 @@ import { join } from 'node:path'
 import { benchAccess } from './access.bench.ts'
 import { benchArchive } from './archive.bench.ts'
 import { benchCalibration } from './calibration.ts'
+import { benchCertificates } from './certificates.bench.ts'
 import { benchDecode } from './decode.bench.ts'
 import { benchExchange } from './exchange.bench.ts'
+import { benchFinality, benchLiveFinality } from './finality.bench.ts'
 import { type Line, machine } from './harness.ts'
+import { benchHeaders } from './headers.bench.ts'
 import { benchFar, benchGrowth, benchIngest } from './ingest.bench.ts'
 import { benchJobs } from './jobs.bench.ts'
 import { benchLists } from './lists.bench.ts'
@@ -23,12 +26,16 @@ import { benchWebhooks } from './webhooks.bench.ts'
 const subjects: Readonly<Record<string, () => Promise<Line[]>>> = {
   calibration: benchCalibration,
   decode: benchDecode,
+  headers: benchHeaders,
+  certificates: benchCertificates,
   archive: benchArchive,
   seal: benchSeal,
   ingest: benchIngest,
   growth: benchGrowth,
   far: benchFar,
   live: benchLive,
+  finality: benchFinality,
+  liveFinality: benchLiveFinality,
   lists: benchLists,
   access: benchAccess,
   strangers: benchStrangers,
