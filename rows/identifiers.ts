@@ -14,9 +14,9 @@ export type IdPrefix = 'usr' | 'org' | 'prj' | 'key' | 'inv'
 /** Digits of a moment in milliseconds, enough for 30,000 years. */
 const MOMENT_DIGITS = 15
 
-/** `wh_`, 15 digits of milliseconds and 24 random characters: ids sort by their time. */
+/** `wh_`, 15 digits of whole milliseconds and 24 random characters: ids sort by their time. */
 export const newTimedId = (prefix: 'wh' | 'whd' | 'whr' | 'pay' | 'out' | 'spd', nowMs: number): string =>
-  `${prefix}_${String(nowMs).padStart(MOMENT_DIGITS, '0')}_${randomBase62(ID_CHARACTERS)}`
+  `${prefix}_${String(Math.floor(nowMs)).padStart(MOMENT_DIGITS, '0')}_${randomBase62(ID_CHARACTERS)}`
 
 /** `org_` and 24 random characters. */
 export const newId = (prefix: IdPrefix): string => `${prefix}_${randomBase62(ID_CHARACTERS)}`
