@@ -21,8 +21,8 @@ export interface WalletBudget {
 export interface SoldJob {
   readonly jobId: string
   readonly paymentId: string
-  /** Lowercase address. */
-  readonly payer: string
+  /** Lowercase address; null where the payment proves none before it settles. */
+  readonly payer: string | null
   /** Those that cost something. */
   readonly calls: readonly SoldCall[]
 }

@@ -15,6 +15,7 @@ import type { Payments, PresentedPayment, Wanted } from '#payments/Payments.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { CarriedOutputGoneError, IdempotencyConflictError, readDelivered } from '#rows/jobs/newJobs.ts'
 import { claimOrder, findJobOfPayment, type JobTerms, takeOrder } from '#rows/jobs/orders.ts'
+import { assignReservation } from '#rows/jobs/reservations.ts'
 import { refundUnused } from '#rows/payments/liabilities.ts'
 import type { Payment, PaymentState } from '#rows/payments/payments.ts'
 import type { Clock } from '#runtime/runtime.ts'
@@ -232,6 +233,7 @@ export class JobOrders {
         method: method.endsWith('/session') ? 'session' : 'charge',
       },
     })
+    await assignReservation(transaction, jobId, payer)
   }
 
   async #quoted(request: JobRequest, { caller, signal }: Ordering): Promise<JobTerms> {
@@ -282,6 +284,7 @@ export class JobOrders {
     const { idempotencyKey, planHash, plan, retried } = request
     assertBuyer(retried, payer)
     const [jobId, retryOf] = [randomUUID(), retried?.jobId ?? null]
+    const isPayer = by.provesPayer?.(credential, payer) ?? true
     const found = await claimOrder(transaction, {
       ...{ paymentId, jobId, payer, idempotencyKey, planHash, terms, retryOf },
       plan: canonicalJson(plan),
@@ -290,10 +293,9 @@ export class JobOrders {
     if (!found) {
       await assertSold(transaction, plan, retried?.nodeIds)
       if (retried) await holdResults(transaction, retried)
-      return this.#reserve(transaction, { jobId, paymentId, payer }, request, terms)
+      return this.#reserve(transaction, { jobId, paymentId, payer: isPayer ? payer : null }, request, terms)
     }
     // A sender that only claims to be the payer is told of no job of it.
-    const isPayer = by.provesPayer?.(credential, payer) ?? true
     if (!isPayer || found.planHash !== planHash || found.retryOf !== retryOf) throw keyOfAnother()
     throw new KeyTakenError(found.jobId)
   }

@@ -20,12 +20,17 @@ export interface JobReservation {
   readonly jobId: string
   /** What the job is paid with: without it nothing is reserved. */
   readonly paymentId: string
-  /** Lowercase address. */
-  readonly payer: string
+  /**
+   * Lowercase address; null where the payment proves no payer before it settles. All such jobs share
+   * what one payer has: they cost nothing to make up.
+   */
+  readonly payer: string | null
   readonly parts: readonly ReservedPart[]
 }
 
 const UNKNOWN = new Uint8Array()
+/** Subject of sums for all payers that nothing proves yet. */
+export const UNPROVED_PAYERS = toHex(UNKNOWN)
 
 /** One row for each service and payee. */
 export async function insertReservation(
@@ -36,12 +41,27 @@ export async function insertReservation(
   const places = Map.groupBy(parts, ({ serviceId, payee }) => `${payee ?? ''} ${serviceId}`)
   const rows = [...places.values()].flatMap((of) =>
     of.slice(0, 1).map(({ serviceId, payee }) => ({
-      ...{ job_id: jobId, payment_id: paymentId, payer: toBytes(payer), service_id: serviceId, day },
-      payee: payee === null ? UNKNOWN : toBytes(payee),
+      ...{ job_id: jobId, payment_id: paymentId, service_id: serviceId, day },
+      ...{ payer: addressOr(payer), payee: addressOr(payee) },
       units: of.reduce((sum, { units }) => sum + units, 0n),
     })),
   )
   if (rows.length > 0) await transaction.insertInto('app.job_reservations').values(rows).execute()
+}
+
+const addressOr = (address: string | null) => (address === null ? UNKNOWN : toBytes(address))
+
+/** The payment has settled, which proves its payer. */
+export async function assignReservation(
+  transaction: AppDatabase,
+  jobId: string,
+  payer: string,
+): Promise<void> {
+  await transaction
+    .updateTable('app.job_reservations')
+    .set({ payer: toBytes(payer) })
+    .where('job_id', '=', jobId)
+    .execute()
 }
 
 /** The day that spends of a job count on; null where it has reserved nothing. */

@@ -16,6 +16,7 @@ import {
   type JobReservation,
   readReserved,
   takeReserved,
+  UNPROVED_PAYERS,
 } from './reservations.ts'
 import type { SpendTerms } from './spends.ts'
 import { type DaySum, moveBudget, readDaySums } from './walletDays.ts'
@@ -157,7 +158,7 @@ function placesOf({ payer, parts }: JobReservation): readonly Pick<DaySum, 'kind
   const payees = new Set(parts.flatMap(({ payee }) => payee ?? []))
   return [
     { kind: 'all', subject: '' },
-    { kind: 'payer', subject: payer },
+    { kind: 'payer', subject: payer ?? UNPROVED_PAYERS },
     ...[...services].map((subject) => ({ kind: 'service' as const, subject })),
     ...[...payees].map((subject) => ({ kind: 'payee' as const, subject })),
   ]

@@ -3,7 +3,12 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { appDatabase } from '#rows/database.ts'
-import { type JobReservation, readReserved, removeReservation } from '#rows/jobs/reservations.ts'
+import {
+  assignReservation,
+  type JobReservation,
+  readReserved,
+  removeReservation,
+} from '#rows/jobs/reservations.ts'
 import { findSpend, type SpendTerms, sumOpenSpends, voidSpend } from '#rows/jobs/spends.ts'
 import { adoptHistory, readWallet, reserveJob, reserveSpend, type WalletLimits } from '#rows/jobs/wallet.ts'
 import { readDay } from '#rows/jobs/walletDays.ts'
@@ -146,6 +151,18 @@ test.each([
     await other.close()
   },
 )
+
+test('payers whom nothing proves share what one payer has, until their payments settle', async () => {
+  const [limits, payer] = [{ payerUnits: 25n }, `0x${'79'.repeat(20)}`]
+  const orders = [await sell(limits, { payer: null }), await sell(limits, { payer: null })]
+  expect(orders.map(({ sold }) => sold.kind)).toEqual(['reserved', 'reserved'])
+  expect((await sell(limits, { payer: null })).sold).toEqual({ kind: 'limited', limit: 'payer' })
+  expect((await sell(limits, { payer })).sold.kind).toBe('reserved')
+  const [settled] = orders
+  await assignReservation(app, settled?.jobId ?? '', payer)
+  expect((await sell(limits, { payer: null })).sold.kind).toBe('reserved')
+  expect((await sell(limits, { payer })).sold).toEqual({ kind: 'limited', limit: 'payer' })
+})
 
 test('a spend counts within what its job has reserved, and what it did not cost is the job’s again', async () => {
   const before = await counted()
