@@ -190,8 +190,9 @@ describe('a wallet of the browser', () => {
         const lost = await loseAnswer()
         await payOn(chainId).click()
         await lost()
-        await page.unrouteAll({ behavior: 'ignoreErrors' })
+        // The page that is left asks again while the next one loads: those answers are lost too.
         await page.reload()
+        await page.unrouteAll({ behavior: 'ignoreErrors' })
         await quoted()
         await press('Go on with Test Wallet')
         const first = await jobId()
