@@ -1,0 +1,84 @@
+/** A chain with certificates, put together as `program/chains.ts` does it but for the epochs' length. */
+import { type ConfiguredKey, initialKeys } from '#ingest/finality/keys/pinnedKeys.ts'
+import { chosenRule, type FinalityChoice } from '#ingest/finality/rules/chosenRule.ts'
+import { ProvedFinality } from '#ingest/finality/rules/provedFinality.ts'
+import { Relay } from '#ingest/relay/relay.ts'
+import { finalityNetwork } from '#ingest/rpc/finalizations.ts'
+import { createSource, type PooledSource } from '#ingest/rpc/rpcSource.ts'
+import type { Hash } from '#primitives.ts'
+import { Chain } from '#program/chain/chain.ts'
+import { postgresLeases } from '#rows/leases.ts'
+import type { Runtime } from '#runtime/runtime.ts'
+import { adoptClickHouse } from '#store/clickhouse/adopt.ts'
+import { openClickHouse } from '#store/clickhouse/client.ts'
+import { earlierProofs } from '#store/finality/finalityProofs.ts'
+import { migrateApp, migrateChain, migrateClickHouse } from '#store/maintain/migrate.ts'
+import { openPostgres } from '#store/postgres.ts'
+import { silentLogger } from '#telemetry.ts'
+import type { Access } from '../../pipeline/support/indexedChain.ts'
+import { TEST_EPOCH_BLOCKS } from '../../support/finalityChain.ts'
+import { namedHolder } from '../../support/namedHolder.ts'
+
+/** Plain data but for the runtime, so that another process can be given it. */
+export interface CertifiedChainOptions {
+  readonly access: Access
+  readonly urls: readonly string[]
+  readonly rule: FinalityChoice
+  readonly key: ConfiguredKey
+  readonly startBlock: number
+  readonly genesisHash: Hash
+  readonly runtime: Runtime
+}
+
+export interface OpenedChain {
+  readonly chain: Chain
+  readonly source: PooledSource
+  /** What stands in finality's way, for people; empty while nothing does. */
+  held(): string
+  close(): Promise<void>
+}
+
+/** Opens the databases and the chain; `chain.start()` begins to index. */
+export async function openCertifiedChain(options: CertifiedChainOptions): Promise<OpenedChain> {
+  const { access, urls, rule, key, startBlock, genesisHash, runtime } = options
+  const { chainId } = access
+  const log = silentLogger
+  const postgres = openPostgres({ url: access.databaseUrl, applicationName: 'indexer', log })
+  const clickhouse = openClickHouse({
+    url: access.clickhouseUrl,
+    username: access.clickhouseUsername,
+    password: access.clickhousePassword,
+  })
+  await migrateApp(postgres)
+  await migrateChain(postgres, chainId, { leases: postgresLeases(postgres) })
+  await migrateClickHouse(clickhouse, chainId, { cluster: null })
+  await adoptClickHouse(postgres, clickhouse, chainId)
+  const proved = new ProvedFinality()
+  for (const proof of await earlierProofs(postgres, chainId)) proved.take(proof)
+  const finality = (agreed: Parameters<typeof chosenRule>[1]) => chosenRule(rule, agreed, proved)
+  const source = createSource({
+    ...{ chainId, genesisHash, urls, finalityDepth: 0, finality, runtime, log },
+    announcements: false,
+  })
+  const keys = initialKeys(chainId, key, TEST_EPOCH_BLOCKS)
+  const chain = new Chain({
+    identity: { chainId, genesisHash, headerRule: 'tempo', startBlock },
+    ...{ kind: 'tempo', checks: 'roots', source, postgres, clickhouse, runtime, log },
+    finality: { choice: rule, proved, keys, network: finalityNetwork(source.pool) },
+    relay: new Relay([], runtime.clock, false, { number: -1, finalized: -1 }),
+    clickhouseRowsFolder: access.clickhouseRowsFolder,
+    callContracts: async (calls) => calls.map(() => null),
+    workerThreads: 1,
+    holder: namedHolder('certified'),
+  })
+  const held = () =>
+    [...chain.certificates.problems.map(({ message }) => message), source.finalityHeld ?? ''].join(' ')
+  return {
+    ...{ chain, source, held },
+    close: async () => {
+      await chain.stop()
+      await clickhouse.close()
+      await postgres.close()
+    },
+  }
+}
