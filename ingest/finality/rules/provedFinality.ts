@@ -48,9 +48,11 @@ export class ProvedFinality implements FinalityRule {
     return this.#equivocation
   }
 
+  /** Where two proofs contradict each other neither counts, but what was proved below both. */
   get granted(): GrantedFinality | null {
-    if (!this.#proof) return null
-    const { block, endpoint } = this.#proof
+    const proof = this.#equivocation ? this.#belowBoth(this.#equivocation) : this.#proof
+    if (!proof) return null
+    const { block, endpoint } = proof
     return { finalized: block.number, finalizedBy: block, endpoint }
   }
 
@@ -78,6 +80,12 @@ export class ProvedFinality implements FinalityRule {
     if (proof.block.number <= this.number) return 'known'
     this.#proof = proof
     return 'moved'
+  }
+
+  #belowBoth([one, other]: readonly [FinalityProof, FinalityProof]): FinalityProof | null {
+    const end = Math.min(one.block.number, other.block.number)
+    const below = this.#taken.filter(({ block }) => block.number < end)
+    return below.toSorted((a, b) => b.block.number - a.block.number)[0] ?? null
   }
 
   conclude(): void {}

@@ -152,7 +152,10 @@ export class FinalityWatch {
     const found = await this.#search(given, writer, signal)
     this.#logRefused(found)
     const checkedAtMs = clock.now()
-    for (const proof of found.proofs.toReversed()) await this.#take({ ...proof, checkedAtMs }, writer)
+    const proofs = found.proofs.toReversed().map((proof) => ({ ...proof, checkedAtMs }))
+    for (const proof of proofs) await this.#keep(proof, writer)
+    // At once: of two that contradict each other neither may be final in between.
+    for (const proof of proofs) this.#takeKept(proof)
     const isIdle = head() <= rule.number && clock.monotonic() >= this.#movedAtMs + QUIET_MS
     return isIdle ? IDLE_MS : LOOK_MS
   }
@@ -215,10 +218,19 @@ export class FinalityWatch {
 
   /** Stored before anything is final by it. */
   async #take(proof: StoredProof, writer: FinalityKeeper): Promise<void> {
-    const { rule, failpoint } = this.#options
+    await this.#keep(proof, writer)
+    this.#takeKept(proof)
+  }
+
+  async #keep(proof: StoredProof, writer: FinalityKeeper): Promise<void> {
+    const { failpoint } = this.#options
     failpoint('finality.keep.before')
     await writer.keepProof(proof)
     failpoint('finality.keep.after')
+  }
+
+  #takeKept(proof: StoredProof): void {
+    const { rule, failpoint } = this.#options
     this.#taken(proof, rule.take(proof))
     failpoint('finality.taken')
     this.#checkedAtMs = proof.checkedAtMs
