@@ -140,20 +140,21 @@ const openServer = (
 
 function freshnessOf({ chains, localIds, engines }: Program, { clock }: Pick<Serving, 'clock'>): Freshness {
   const answers = new RecentLook(clock)
-  const stateOf = (id: number) => {
+  const chainOf = (id: number) => {
     const chain = chains.find((candidate) => candidate.state.chainId === id)
     if (!chain) throw new Error(`chain ${id} is not served`)
-    return chain.state
+    return chain
   }
   const known = (height: number) => (height < 0 ? null : height)
   return {
     read: (id: number) => {
-      const { tip, finalized, finality, head, seq: version } = stateOf(id)
+      const { state, certificates } = chainOf(id)
+      const { tip, finalized, head, seq: version } = state
       const blocks = { indexedBlock: known(tip), finalizedBlock: known(finalized), headBlock: known(head) }
-      return { ...blocks, finality, version, isLocal: localIds.has(id) }
+      return { ...blocks, finality: certificates.rule, version, isLocal: localIds.has(id) }
     },
     waitForBlock: (id: number, block: number, signal: AbortSignal) =>
-      stateOf(id).waitForBlock(block, clock, signal),
+      chainOf(id).state.waitForBlock(block, clock, signal),
     assertReadable: () => answers.look(() => assertAnswers(engines.postgres, clock)),
   }
 }

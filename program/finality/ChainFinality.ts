@@ -80,12 +80,16 @@ export class ChainFinality {
     })
   }
 
+  /** By what the newest final block is final, where the operator lets certificates count. */
+  get rule(): FinalityStatus['rule'] {
+    return this.#options.reached?.choice === 'endpoints' ? 'agreed' : this.#options.state.finality
+  }
+
   get status(): FinalityStatus {
-    const proof = this.#watch ? (this.#options.reached?.proved.proof ?? null) : null
-    const height = this.#options.state.finalized
+    const proof = this.#counted?.proof ?? null
     return {
-      rule: proof && proof.block.number >= height ? 'proved' : 'agreed',
-      height,
+      rule: this.rule,
+      height: this.#options.state.finalized,
       certificateHeight: proof?.block.number ?? null,
       epoch: proof?.certificate.epoch ?? null,
       identity: this.#watch?.identity ?? null,
@@ -96,7 +100,7 @@ export class ChainFinality {
 
   /** What is wrong with the chain's certificates. */
   get problems(): readonly FinalityProblem[] {
-    return this.#watch?.problems ?? []
+    return this.#watch?.problems ?? this.#withoutKey
   }
 
   /** Before anything becomes final: what an earlier process stored counts. */
@@ -111,6 +115,21 @@ export class ChainFinality {
 
   async close(): Promise<void> {
     await this.#checks?.close()
+  }
+
+  /** Certificates, where they decide. */
+  get #counted(): ProvedFinality | null {
+    const { reached } = this.#options
+    return reached && reached.choice !== 'endpoints' ? reached.proved : null
+  }
+
+  /** A key that was configured is so no more: nothing can be proved, and words count no longer. */
+  get #withoutKey(): readonly FinalityProblem[] {
+    const { head } = this.#options.state
+    const proved = this.#counted?.number ?? -1
+    if (proved < 0 || head <= proved) return []
+    const message = `no key is known, and finality stands at block ${proved}, whose certificate was checked; the head is ${head}`
+    return [{ kind: 'finality_key_unknown', message }]
   }
 
   #keeper(epochBlocks: number): FinalityKeeper | null {
