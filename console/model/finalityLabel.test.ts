@@ -4,6 +4,7 @@ import type { FinalityStatus } from './wire.ts'
 
 const proved: FinalityStatus = {
   ...{ rule: 'proved', certificateHeight: 12_345, epoch: 0, lastCheckedMs: 10_000, endpointsServing: 2 },
+  statedKey: null,
 }
 
 test('what is final by proof has the age of the last certificate', () => {
@@ -21,4 +22,9 @@ test('certificates that stopped, and those that never were, are told apart', () 
   )
   const none = { ...proved, rule: 'agreed', certificateHeight: null, lastCheckedMs: null } as const
   expect(finalityLabel(none, 10_000)).toBe('agreed by endpoints')
+})
+
+test('a key that its makers stated alone is told until it was seen signing', () => {
+  const stated = { ...proved, statedKey: { fromEpoch: 2_042 } }
+  expect(finalityLabel(stated, 10_000)).toMatch(/; the key from epoch 2,042 on is stated, not seen signing$/)
 })

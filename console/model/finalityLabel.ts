@@ -3,13 +3,16 @@ import type { FinalityStatus } from './wire.ts'
 
 /** What the final blocks rest on: `final by proof, certificate of block 12 checked 3 s ago`. */
 export function finalityLabel(
-  { rule, certificateHeight, lastCheckedMs, endpointsServing }: FinalityStatus,
+  { rule, certificateHeight, lastCheckedMs, endpointsServing, statedKey }: FinalityStatus,
   nowMs: number,
 ): string {
+  const stated = statedKey
+    ? `; the key from epoch ${statedKey.fromEpoch.toLocaleString('en-US')} on is stated, not seen signing`
+    : ''
   const said = rule === 'proved' ? 'final by proof' : 'agreed by endpoints'
-  if (certificateHeight === null || lastCheckedMs === null) return said
+  if (certificateHeight === null || lastCheckedMs === null) return `${said}${stated}`
   // The clock of the browser may be behind the program's.
   const age = durationLabel(Math.max(0, nowMs - lastCheckedMs) / 1_000)
   const served = endpointsServing === 0 ? ', no endpoint serves newer ones' : ''
-  return `${said}, certificate of block ${certificateHeight.toLocaleString('en-US')} checked ${age} ago${served}`
+  return `${said}, certificate of block ${certificateHeight.toLocaleString('en-US')} checked ${age} ago${served}${stated}`
 }

@@ -73,6 +73,8 @@ export interface FinalityStatus {
   readonly lastCheckedMs: number | null
   /** Endpoints that gave one at the last look. */
   readonly endpointsServing: number
+  /** A key that its makers stated, and that was not seen signing here. */
+  readonly statedKey: { readonly fromEpoch: number } | null
 }
 
 /** What the owner must know. */

@@ -41,6 +41,11 @@ export interface FinalityStatus {
   readonly lastCheckedMs: number | null
   /** Endpoints that gave a certificate at the last look; 0 where this process does not ask. */
   readonly endpointsServing: number
+  /**
+   * A key that its makers stated and that was not seen signing: no certificate under it was checked
+   * here. Null where there is none.
+   */
+  readonly statedKey: { readonly fromEpoch: number; readonly identity: Hex } | null
 }
 
 export interface ChainFinalityOptions {
@@ -87,6 +92,7 @@ export class ChainFinality {
 
   get status(): FinalityStatus {
     const proof = this.#counted?.proof ?? null
+    const stated = this.#watch?.statedKey ?? null
     return {
       rule: this.rule,
       height: this.#options.state.finalized,
@@ -95,6 +101,7 @@ export class ChainFinality {
       identity: this.#watch?.identity ?? null,
       lastCheckedMs: this.#watch?.lastCheckedMs ?? null,
       endpointsServing: this.#watch?.endpointsServing ?? 0,
+      statedKey: stated && { fromEpoch: stated.fromEpoch, identity: stated.key },
     }
   }
 

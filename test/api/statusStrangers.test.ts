@@ -14,6 +14,7 @@ const secret = 'postgres://millrace:pass@db.internal:5432 /var/lib/millrace SELE
 const told = new Set([
   'version',
   'chains.finality.identity',
+  'chains.finality.statedKey.identity',
   'chains.stores.postgres.state',
   'chains.stores.clickhouse.state',
   'chains.lanes.state',

@@ -179,6 +179,17 @@ describe('a certificate', () => {
 })
 
 describe('a key', () => {
+  test('that is stated alone is told until a certificate under it was checked, also at the next start', async () => {
+    const stated = { fromEpoch: 3, key: young.key, origin: 'stated' } as const
+    const pinned = { ...keys, keys: [...keys.keys, stated] }
+    const { look, watch } = await opened({ pinned })
+    await look(12)
+    expect(watch.statedKey).toEqual(stated)
+    network.changes = 3
+    await look(35)
+    expect([watch.statedKey, (await opened({ pinned })).watch.statedKey]).toEqual([null, null])
+  })
+
   test('is followed while the program was off for three epochs, and found again', async () => {
     const { look } = await opened()
     await look(12)

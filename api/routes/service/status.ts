@@ -94,6 +94,15 @@ const finality = s.named(
       minimum: 0,
       description: 'Endpoints that gave a certificate at the last look; 0 where this process does not ask.',
     }),
+    statedKey: s.nullable(
+      s.object(
+        { fromEpoch: s.count, identity: s.hex },
+        {
+          description:
+            'A key that its makers stated and that was not seen signing: no certificate under it was checked here.',
+        },
+      ),
+    ),
   },
   { description: 'What makes blocks final, and the newest certificate; all null before the first one.' },
 )

@@ -11,7 +11,7 @@ import type { Logger } from '#telemetry.ts'
 import type { Certificate } from '../certificate/certificate.ts'
 import { CertificateRefusedError } from '../certificate/certificateRefusedError.ts'
 import type { CertifiedHeader } from '../check/assertFinalized.ts'
-import { type EpochKeys, keyAt } from '../keys/epochKeys.ts'
+import { type EpochKey, type EpochKeys, keyAt } from '../keys/epochKeys.ts'
 import { epochOf } from '../keys/epochs.ts'
 import { keysWith } from '../keys/keyDecision.ts'
 import { KeyRefusedError } from '../keys/keyRefusedError.ts'
@@ -97,6 +97,13 @@ export class FinalityWatch {
   get identity(): Hex | null {
     const { proof } = this.#options.rule
     return proof && (keyAt(this.#walk.keys, proof.certificate.epoch)?.key ?? null)
+  }
+
+  /** The first compiled key that is stated alone: nothing is proved yet of an epoch that it signs. */
+  get statedKey(): EpochKey | null {
+    const epoch = this.#options.rule.proof?.certificate.epoch ?? -1
+    const isUnseen = ({ origin, fromEpoch }: EpochKey) => origin === 'stated' && fromEpoch > epoch
+    return this.#walk.keys.keys.find(isUnseen) ?? null
   }
 
   /** By urgency. */

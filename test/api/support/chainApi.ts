@@ -292,6 +292,7 @@ function reportOf(
             identity: null,
             lastCheckedMs: null,
             endpointsServing: 0,
+            statedKey: null,
           },
         },
         lagBlocks: 0,
