@@ -5,6 +5,7 @@
  */
 
 import { counted, grouped } from '#text/quantity.ts'
+import { finalityLabel } from '../model/finalityLabel.ts'
 import type { ChainStatus, HistoryStatus, StatusReport, StoreStatus } from '../model/wire.ts'
 
 /** The part of GET /status that is shown. */
@@ -17,7 +18,7 @@ type Store = Pick<StoreStatus, 'tip' | 'state' | 'problem'>
 export interface ReportedChain
   extends Pick<
     ChainStatus,
-    'chainId' | 'role' | 'isLocal' | 'head' | 'finalized' | 'lagBlocks' | 'lanes' | 'history'
+    'chainId' | 'role' | 'isLocal' | 'head' | 'finalized' | 'finality' | 'lagBlocks' | 'lanes' | 'history'
   > {
   readonly stores: { readonly postgres: Store; readonly clickhouse: Store }
   readonly verification: Pick<ChainStatus['verification'], 'checks' | 'provedBlocks' | 'unprovableBlocks'>
@@ -27,6 +28,8 @@ export interface ReportedChain
 export interface Sample {
   readonly report: Report
   readonly atMs: number
+  /** Unix milliseconds, from which ages of what a report names are told. */
+  readonly nowMs: number
 }
 
 const BAR_CELLS = 24
@@ -41,13 +44,18 @@ export function renderReport(now: Sample, before: Sample | null): string[] {
   for (const chain of now.report.chains) {
     const earlier = before?.report.chains.find((candidate) => candidate.chainId === chain.chainId)
     const seconds = before ? (now.atMs - before.atMs) / 1000 : 0
-    lines.push('', ...renderChain(chain, earlier ?? null, seconds))
+    lines.push('', ...renderChain(chain, earlier ?? null, { seconds, nowMs: now.nowMs }))
   }
   if (now.report.notes.length > 0) lines.push('', ...now.report.notes.map((note) => `note  ${note}`))
   return lines
 }
 
-function renderChain(chain: ReportedChain, before: ReportedChain | null, seconds: number): string[] {
+/** @param times since the report before, and the time now in Unix milliseconds */
+function renderChain(
+  chain: ReportedChain,
+  before: ReportedChain | null,
+  { seconds, nowMs }: { readonly seconds: number; readonly nowMs: number },
+): string[] {
   const { postgres, clickhouse } = chain.stores
   const { checks, provedBlocks, unprovableBlocks } = chain.verification
   const unprovable =
@@ -55,6 +63,7 @@ function renderChain(chain: ReportedChain, before: ReportedChain | null, seconds
   return [
     `chain ${chain.chainId}${chain.isLocal ? ' (local dev chain)' : ''}${chain.role === 'standby' ? ' (standby: another process writes)' : ''}`,
     `  head        ${height(chain.head)}   finalized ${height(chain.finalized)}   lag ${chain.lagBlocks === null ? '-' : counted(chain.lagBlocks, 'block')}`,
+    `  finality    ${finalityLabel(chain.finality, nowMs)}`,
     storeLine('Postgres', postgres, before?.stores.postgres ?? null, seconds),
     storeLine('ClickHouse', clickhouse, before?.stores.clickhouse ?? null, seconds),
     `  verified    ${provedBlocks === null ? 'blocks are not counted yet' : counted(provedBlocks, 'block')} (${checks}${unprovable})`,

@@ -25,7 +25,7 @@ export async function printStatus(
   let before: Sample | null = null
   do {
     const report = await fetchReport(config)
-    const sample: Sample = { report, atMs: clock.monotonic() }
+    const sample: Sample = { report, atMs: clock.monotonic(), nowMs: clock.now() }
     const text = options.json ? JSON.stringify(report) : renderReport(sample, before).join('\n')
     process.stdout.write(`${text}\n`)
     before = sample

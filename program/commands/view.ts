@@ -33,7 +33,7 @@ export async function startView(options: ViewOptions): Promise<void> {
 function redraw({ status, screen, clock, address, signal }: ViewOptions): () => Promise<void> {
   const samples: Sample[] = []
   return async () => {
-    const sample = { report: await status.status(), atMs: clock.monotonic() }
+    const sample = { report: await status.status(), atMs: clock.monotonic(), nowMs: clock.now() }
     // The last picture stays: what is printed from here on goes below it.
     if (signal.aborted) return
     screen.draw([`${address}   Ctrl-C ends it`, ...renderReport(sample, samples[0] ?? null)])

@@ -51,5 +51,5 @@ test('what /status and the schema of SQL serve is what the browser and the termi
     webhooks: null,
     notes: ['the API is open'],
   }
-  expect(renderReport({ report: served, atMs: 0 }, null).join('\n')).toContain('the API is open')
+  expect(renderReport({ report: served, atMs: 0, nowMs: 0 }, null).join('\n')).toContain('the API is open')
 })
