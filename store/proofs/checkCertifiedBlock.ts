@@ -2,7 +2,6 @@
  * Checks offline that a block is final. It shares no code with what makes such proofs but the hash
  * and the check of a certificate: RLP is read by viem.
  */
-import { fromRlp, type Hex } from 'viem'
 import { bytesOf } from '#ingest/finality/certificate/certificate.ts'
 import { CertificateRefusedError } from '#ingest/finality/certificate/certificateRefusedError.ts'
 import { assertFinalized } from '#ingest/finality/check/assertFinalized.ts'
@@ -10,20 +9,13 @@ import type { EpochKeys } from '#ingest/finality/keys/epochKeys.ts'
 import { keccak256Hex } from '#ingest/verify/tries/keccak.ts'
 import { type Hash, hash } from '#primitives.ts'
 import type { CertifiedBlock } from './certifiedBlock.ts'
-
-type Item = string | readonly Item[]
+import { asHex, headerItems, type Item, NUMBER, PARENT_HASH, textOf } from './rlpItems.ts'
 
 /** What does not hold: a header, what is said of the certificate, or the certificate itself. */
 export interface CertifiedProblem {
   readonly part: 'headers' | 'certificate' | 'epoch' | 'view' | 'blockNumber' | 'blockHash'
   readonly problem: string
 }
-
-/** Places in Ethereum's header. */
-const PARENT_HASH = 0
-const NUMBER = 8
-/** Tempo's header has Ethereum's as one of its items. */
-const INNER_HEADER = 3
 
 interface Link {
   readonly number: number
@@ -71,7 +63,7 @@ function certificateProblem(certified: CertifiedBlock, last: Link, keys: EpochKe
   if (certified.blockHash !== last.hash)
     return { part: 'blockHash', problem: `the last header hashes to ${last.hash}` }
   try {
-    const { epoch, view } = assertFinalized(bytesOf(hexOf(certified.certificate)), last, keys)
+    const { epoch, view } = assertFinalized(bytesOf(asHex(certified.certificate)), last, keys)
     if (certified.epoch !== epoch) return { part: 'epoch', problem: `the certificate is of ${epoch}` }
     return certified.view === view ? null : { part: 'view', problem: `the certificate is of ${view}` }
   } catch (error) {
@@ -84,14 +76,11 @@ function certificateProblem(certified: CertifiedBlock, last: Link, keys: EpochKe
 /** Null for what is no header. */
 function linkOf(text: string): Link | null {
   try {
-    const bytes = hexOf(text)
-    const items = listOf(fromRlp(bytes))
-    const inner = items[INNER_HEADER]
-    const fields = Array.isArray(inner) ? inner : items
+    const header = headerItems(text)
     return {
-      number: heightOf(fields[NUMBER]),
-      hash: hash(keccak256Hex(bytesOf(bytes))),
-      parentHash: textOf(fields[PARENT_HASH]),
+      number: heightOf(header[NUMBER]),
+      hash: hash(keccak256Hex(bytesOf(asHex(text)))),
+      parentHash: textOf(header[PARENT_HASH]),
     }
   } catch {
     return null
@@ -103,19 +92,4 @@ function heightOf(item: Item | undefined): number {
   const height = text === '0x' ? 0 : Number(text)
   if (!Number.isSafeInteger(height)) throw new TypeError('no height')
   return height
-}
-
-function hexOf(text: string): Hex {
-  if (!/^0x(?:[0-9a-f]{2})*$/.test(text)) throw new TypeError('not lowercase hex')
-  return `0x${text.slice(2)}`
-}
-
-function listOf(item: Item | undefined): readonly Item[] {
-  if (!Array.isArray(item)) throw new TypeError('not a list')
-  return item
-}
-
-function textOf(item: Item | undefined): string {
-  if (typeof item !== 'string') throw new TypeError('not a byte string')
-  return item
 }

@@ -2,19 +2,21 @@
  * Checks the proof of a transfer offline. It shares no code with what makes proofs but the hash: RLP
  * is read by viem.
  */
-import { fromRlp, type Hex } from 'viem'
 import { keccak256Hex } from '#ingest/verify/tries/keccak.ts'
+import {
+  asHex,
+  decoded,
+  headerItems,
+  type Item,
+  listOf,
+  NUMBER,
+  RECEIPTS_ROOT,
+  TRANSACTIONS_ROOT,
+  textOf,
+} from './rlpItems.ts'
 import { type ProvedTransfer, type TransferProof, topicsOf } from './transferProof.ts'
 import { keyNibbles } from './triePath.ts'
 
-type Item = string | readonly Item[]
-
-/** Places in Ethereum's header. */
-const TRANSACTIONS_ROOT = 4
-const RECEIPTS_ROOT = 5
-const NUMBER = 8
-/** Tempo's header has Ethereum's as one of its items. */
-const INNER_HEADER = 3
 /** A typed receipt begins with its type, which is below every prefix of a list. */
 const LIST_PREFIX = 0xc0
 
@@ -29,7 +31,7 @@ export function transferProblem(proof: TransferProof, transfer: ProvedTransfer):
 
 function problemIn(proof: TransferProof, transfer: ProvedTransfer): string | null {
   if (hashOf(proof.header) !== proof.blockHash) return 'the header does not hash to the block'
-  const header = ethereumHeader(decoded(proof.header))
+  const header = headerItems(proof.header)
   if (Number(textOf(header[NUMBER])) !== proof.blockNumber) return 'the header is of another height'
   const { transactionIndex: index } = proof
   const transaction = valueUnder(textOf(header[TRANSACTIONS_ROOT]), index, proof.transactionPath)
@@ -92,26 +94,4 @@ function stepTo(child: Item | undefined, nibbles: readonly number[]): Step {
   return typeof child === 'string' ? { kind: 'hash', hash: child, nibbles } : stepsWithin(child, nibbles)
 }
 
-function ethereumHeader(header: Item): readonly Item[] {
-  const items = listOf(header)
-  const inner = items[INNER_HEADER]
-  return Array.isArray(inner) ? inner : items
-}
-
-const decoded = (text: string): Item => fromRlp(asHex(text))
 const hashOf = (text: string): string => keccak256Hex(Buffer.from(asHex(text).slice(2), 'hex'))
-
-function asHex(text: string): Hex {
-  if (!/^0x(?:[0-9a-f]{2})*$/.test(text)) throw new TypeError('not lowercase hex')
-  return `0x${text.slice(2)}`
-}
-
-function listOf(item: Item | undefined): readonly Item[] {
-  if (!Array.isArray(item)) throw new TypeError('not a list')
-  return item
-}
-
-function textOf(item: Item | undefined): string {
-  if (typeof item !== 'string') throw new TypeError('not a byte string')
-  return item
-}
