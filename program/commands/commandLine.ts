@@ -293,7 +293,7 @@ const subCommands = {
     args: { json },
     run: command(async ({ config }, args) => {
       const { printSettings } = await import('./operator/printSettings.ts')
-      printSettings(process.env, config, args['json'] === true)
+      await printSettings(process.env, config, args['json'] === true)
     }),
   }),
 }

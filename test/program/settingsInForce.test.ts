@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { printSettings } from '#program/commands/operator/printSettings.ts'
 import { settingsInForce } from '#program/commands/operator/settingsInForce.ts'
 import { readConfig } from '#program/config.ts'
 import { settings } from '#program/settings/table.ts'
@@ -28,11 +29,25 @@ test('what is set, what is the default, what is decided and what is not set are 
   expect(inForce({ HOST: '0.0.0.0' }).get('ACCESS')).toEqual(['guarded', 'decided'])
 })
 
-test('the file of CONFIG replaces what it says', () => {
+/** The path of a file that names one chain. */
+function chainsFile(chain: object): string {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
-  const CONFIG = join(folder, 'chains.json')
-  writeFileSync(CONFIG, JSON.stringify({ chains: [{ chainId: 1, rpcUrls: ['http://node.example'] }] }))
+  const path = join(folder, 'chains.json')
+  writeFileSync(path, JSON.stringify({ chains: [{ rpcUrls: ['http://node.example'], ...chain }] }))
+  return path
+}
+
+test('a key of finality that is no point of the curve is found before a start', async () => {
+  const identity = `0x${'80'.padEnd(192, '0')}`
+  const CONFIG = chainsFile({ chainId: 4217, finality: { identity, fromEpoch: 0 } })
+  await expect(printSettings({ CONFIG }, readConfig({ CONFIG }), true)).rejects.toThrow(
+    'CONFIG: finality.identity is not a key',
+  )
+})
+
+test('the file of CONFIG replaces what it says', () => {
+  const CONFIG = chainsFile({ chainId: 1 })
   const held = inForce({ CONFIG, RPC_URL: 'http://other.example' })
   expect(held.get('RPC_URL')).toEqual([null, 'CONFIG'])
   expect(held.get('VERIFY')).toEqual([null, 'CONFIG'])

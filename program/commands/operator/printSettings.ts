@@ -1,9 +1,12 @@
 /** `millrace config`: every setting, what holds of it and from where, and its meaning. */
 import type { Config } from '../../config.ts'
+import { assertKeyIsPoint } from '../../settings/finalityField.ts'
 import type { Environment } from '../../settings/readSettings.ts'
 import { settingsInForce } from './settingsInForce.ts'
 
-export function printSettings(env: Environment, config: Config, json: boolean): void {
+/** @throws SettingError for what only a start would find wrong in the file of CONFIG */
+export async function printSettings(env: Environment, config: Config, json: boolean): Promise<void> {
+  for (const { finality } of config.chains) await assertKeyIsPoint(finality)
   const all = settingsInForce(env, config)
   if (json) {
     process.stdout.write(`${JSON.stringify(all)}\n`)
