@@ -3,7 +3,11 @@ import { CertificateChecks } from '#ingest/finality/check/certificateChecks.ts'
 import type { EpochKeys } from '#ingest/finality/keys/epochKeys.ts'
 import type { FinalityChoice } from '#ingest/finality/rules/chosenRule.ts'
 import type { ProvedFinality } from '#ingest/finality/rules/provedFinality.ts'
-import { type FinalityProblem, FinalityWatch } from '#ingest/finality/watch/FinalityWatch.ts'
+import {
+  type FinalityProblem,
+  FinalityWatch,
+  type LastRefused,
+} from '#ingest/finality/watch/FinalityWatch.ts'
 import type {
   FinalityKeeper,
   FinalityNetwork,
@@ -46,6 +50,8 @@ export interface FinalityStatus {
    * here. Null where there is none.
    */
   readonly statedKey: { readonly fromEpoch: number; readonly identity: Hex } | null
+  /** The certificate that was refused last since this process started. */
+  readonly lastRefused: LastRefused | null
 }
 
 export interface ChainFinalityOptions {
@@ -102,6 +108,7 @@ export class ChainFinality {
       lastCheckedMs: this.#watch?.lastCheckedMs ?? null,
       endpointsServing: this.#watch?.endpointsServing ?? 0,
       statedKey: stated && { fromEpoch: stated.fromEpoch, identity: stated.key },
+      lastRefused: this.#watch?.lastRefused ?? null,
     }
   }
 

@@ -30,6 +30,9 @@ describe('with every endpoint lying together', () => {
     network.certify(forged, NEXT, { group: networkB })
     await network.holds(forged, NEXT)
     await network.standsAt(FIRST)
+    const names = network.nodes.map(({ url }) => new URL(url).host)
+    const { lastRefused } = network.program.chain.finality
+    expect(lastRefused).toMatchObject({ part: 'vote', problem: expect.stringContaining(names.join(', ')) })
     network.later(11 * 60_000)
     await network.held(/no certificate above block 12 for 11 minutes/)
     expect(await network.proofs()).toEqual([FIRST])

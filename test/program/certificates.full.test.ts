@@ -114,6 +114,7 @@ const provedAt = (number: number) => ({
   lastCheckedMs: expect.any(Number),
   // The testnet's last key, which these blocks are far from.
   statedKey: { fromEpoch: 1_747, identity: expect.stringMatching(/^0x967ae1a6/) },
+  lastRefused: null,
 })
 
 describe('a program with a key of CONFIG', () => {

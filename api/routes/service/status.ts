@@ -5,6 +5,7 @@
 import { endpoint } from '#http/endpoint.ts'
 import { recognised } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
+import { certificateParts } from '#ingest/finality/certificate/certificateRefusedError.ts'
 
 const ranges = s.array(s.object({ from: s.count, to: s.count }), {
   description: 'Block ranges, inclusive, ascending.',
@@ -101,6 +102,16 @@ const finality = s.named(
           description:
             'A key that its makers stated and that was not seen signing: no certificate under it was checked here.',
         },
+      ),
+    ),
+    lastRefused: s.nullable(
+      s.object(
+        {
+          atMs: s.integer({ minimum: 0, description: 'In Unix milliseconds.' }),
+          part: s.oneOf(certificateParts, { description: 'The first that is wrong.' }),
+          problem,
+        },
+        { description: 'The certificate that this process refused last; it moved nothing.' },
       ),
     ),
   },
@@ -317,9 +328,10 @@ function forStrangers(report: StatusReport): StatusReport {
 
 function chainForStrangers(chain: ChainStatus): ChainStatus {
   const untold = <Part extends object>(part: Part) => ({ ...part, problem: null })
-  const { stores, verification } = chain
+  const { finality, stores, verification } = chain
   return {
     ...chain,
+    finality: { ...finality, lastRefused: finality.lastRefused && untold(finality.lastRefused) },
     stores: { postgres: untold(stores.postgres), clickhouse: untold(stores.clickhouse) },
     lanes: chain.lanes.map(untold),
     projections: chain.projections.map((projection) => ({ ...untold(projection), differs: null })),

@@ -9,15 +9,18 @@ import { failure } from '#errors.ts'
  * - `key`: we hold the one of this epoch;
  * - `vote`, `seed`: signed by it.
  */
-export type CertificatePart =
-  | 'bytes'
-  | 'votePoint'
-  | 'seedPoint'
-  | 'digest'
-  | 'epoch'
-  | 'key'
-  | 'vote'
-  | 'seed'
+export const certificateParts = [
+  'bytes',
+  'votePoint',
+  'seedPoint',
+  'digest',
+  'epoch',
+  'key',
+  'vote',
+  'seed',
+] as const
+
+export type CertificatePart = (typeof certificateParts)[number]
 
 /** A certificate proves nothing of the block it was given for. `part` is the first that is wrong. */
 export class CertificateRefusedError extends failure(

@@ -9,7 +9,7 @@ import { repeat } from '#runtime/repeat.ts'
 import type { Clock, Failpoint } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Certificate } from '../certificate/certificate.ts'
-import { CertificateRefusedError } from '../certificate/certificateRefusedError.ts'
+import { type CertificatePart, CertificateRefusedError } from '../certificate/certificateRefusedError.ts'
 import type { CertifiedHeader } from '../check/assertFinalized.ts'
 import { type EpochKey, type EpochKeys, keyAt } from '../keys/epochKeys.ts'
 import { epochOf } from '../keys/epochs.ts'
@@ -47,6 +47,15 @@ export interface FinalityProblem {
   readonly message: string
 }
 
+export interface LastRefused {
+  /** Unix milliseconds. */
+  readonly atMs: number
+  /** The first that is wrong. */
+  readonly part: CertificatePart
+  /** Which endpoints gave it, and what is wrong with it. */
+  readonly problem: string
+}
+
 /** Finality of Tempo comes within a second of the block. */
 const LOOK_MS = 1_000
 /** A chain that has not moved for this long. */
@@ -73,6 +82,7 @@ export class FinalityWatch {
   #checkedAtMs: number | null = null
   /** When what is proved moved last, on the monotonic clock. */
   #movedAtMs: number
+  #lastRefused: LastRefused | null = null
   readonly #logged = new Set<string>()
 
   constructor(options: FinalityWatchOptions) {
@@ -104,6 +114,11 @@ export class FinalityWatch {
     const epoch = this.#options.rule.proof?.certificate.epoch ?? -1
     const isUnseen = ({ origin, fromEpoch }: EpochKey) => origin === 'stated' && fromEpoch > epoch
     return this.#walk.keys.keys.find(isUnseen) ?? null
+  }
+
+  /** The certificate that was refused last; null for none since the start, or while another process asks. */
+  get lastRefused(): LastRefused | null {
+    return this.#lastRefused
   }
 
   /** By urgency. */
@@ -157,8 +172,8 @@ export class FinalityWatch {
     this.#serving = new Set(given.flatMap(({ endpoints }) => endpoints))
     if (given.length === 0) return rule.proof || without.length === 0 ? LOOK_MS : UNSERVED_MS
     const found = await this.#search(given, writer, signal)
-    this.#logRefused(found)
     const checkedAtMs = clock.now()
+    this.#tellRefused(found, checkedAtMs)
     const proofs = found.proofs.toReversed().map((proof) => ({ ...proof, checkedAtMs }))
     for (const proof of proofs) await this.#keep(proof, writer)
     // At once: of two that contradict each other neither may be final in between.
@@ -256,12 +271,15 @@ export class FinalityWatch {
     this.#options.moved?.(proof)
   }
 
-  #logRefused({ refused }: FoundProofs): void {
+  #tellRefused({ refused }: FoundProofs, atMs: number): void {
     const { chainId, log } = this.#options
-    for (const { endpoints, error } of refused)
-      this.#logOnce(`${endpoints.join()} ${error.part}`, () =>
-        log.warn({ chainId, endpoints, problem: error.message }, 'a certificate of finality is refused'),
+    for (const { endpoints, error } of refused) {
+      const { part, message } = error
+      this.#lastRefused = { atMs, part, problem: `${endpoints.join(', ')}: ${message}` }
+      this.#logOnce(`${endpoints.join()} ${part}`, () =>
+        log.warn({ chainId, endpoints, problem: message }, 'a certificate of finality is refused'),
       )
+    }
   }
 
   /** Endpoints may give a false one at each look. */

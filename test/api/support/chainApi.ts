@@ -293,6 +293,7 @@ function reportOf(
             lastCheckedMs: null,
             endpointsServing: 0,
             statedKey: null,
+            lastRefused: null,
           },
         },
         lagBlocks: 0,
