@@ -5,6 +5,7 @@ export const finalityBugs = [
   'the epoch is not bound to the height',
   'ancestors are not linked',
   'a proof is stored after finality moved',
+  'words of endpoints count after the first certificate',
 ] as const
 
 export type FinalityBug = (typeof finalityBugs)[number]

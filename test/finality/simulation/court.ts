@@ -4,7 +4,13 @@ import type { Disk } from './disk.ts'
 
 export class Court {
   readonly violations: string[] = []
+  readonly #isAgreed: boolean
   #finalized = -1
+
+  /** @param isAgreed endpoints decide until the first certificate */
+  constructor(isAgreed: boolean) {
+    this.#isAgreed = isAgreed
+  }
 
   judge({ sink, proofs }: Disk, place: string): void {
     const finalized = sink.finalizedNumber
@@ -14,7 +20,8 @@ export class Court {
     this.#finalized = Math.max(finalized, this.#finalized)
     for (const { block } of proofs)
       if (block.hash !== trueHash(block.number)) find(`a false certificate of ${block.number} was stored`)
-    if (isRaised && !proofs.some(({ block }) => block.number >= finalized))
+    const isByWord = this.#isAgreed && proofs.length === 0
+    if (isRaised && !isByWord && !proofs.some(({ block }) => block.number >= finalized))
       find(`${finalized} became final without a stored certificate`)
     for (const { number, hash } of sink.blocks)
       if (number <= finalized && hash !== trueHash(number)) find(`a false block ${number} is final`)

@@ -19,6 +19,8 @@ export interface Truth {
   readonly views: Map<number, number>
   /** The program has a proof: until then a pin's key counts for later epochs too, also one that is over. */
   isProved: boolean
+  /** Words of endpoints count until then: nodes tell true blocks, and lie of certificates alone. */
+  readonly isAgreed: boolean
 }
 
 export interface SimNode {
@@ -72,7 +74,7 @@ export function wordOf(node: SimNode, truth: Truth, height: number | null): stri
 /** A node changes what it says. */
 export function turn(node: SimNode, truth: Truth, random: Random): void {
   node.word = words[Math.floor(random() * words.length)] ?? 'true'
-  const isForging = random() < 0.5
+  const isForging = random() < 0.5 && (truth.isProved || !truth.isAgreed)
   node.fork = isForging ? Math.floor(random() * (Math.min(truth.head, LAST) + 1)) : null
   node.forgedLength = 1 + Math.floor(random() * 13)
 }

@@ -39,10 +39,10 @@ class Killed extends Error {}
 class Simulation {
   readonly random: Random
   readonly runtime
-  readonly truth: Truth = { head: 3, views: new Map(), isProved: false }
+  readonly truth: Truth
   readonly nodes: readonly SimNode[]
   readonly disk = new Disk()
-  readonly court = new Court()
+  readonly court: Court
   readonly bug: FinalityBug | null
   kills = 0
   /** Places that are passed before the process dies at one. */
@@ -56,6 +56,9 @@ class Simulation {
     this.bug = bug
     const count = 1 + Math.floor(this.random() * 3)
     this.nodes = Array.from({ length: count }, (_, index) => simNode(`node${index}`))
+    const isAgreed = seed % 2 === 0
+    this.truth = { head: 3, views: new Map(), isProved: false, isAgreed }
+    this.court = new Court(isAgreed)
     this.runtime = { ...jumpingRuntime(seed), random: this.random, failpoint: () => this.visit() }
     for (const block of trueChain) headerOf(block)
   }
@@ -108,6 +111,9 @@ class Simulation {
       keepProof: async (proof) => void this.putOff.push(() => keeper.keepProof(proof)),
     }
     const watch = await openWatch({
+      endpoints: this.nodes.map(({ name }) => name),
+      choice: this.truth.isAgreed ? 'both' : 'certificate',
+      wordsCountOn: this.bug === 'words of endpoints count after the first certificate',
       network: this.network,
       checks: this.checks,
       store: this.disk.store(),
@@ -115,7 +121,7 @@ class Simulation {
       head: () => this.truth.head,
       runtime: this.runtime,
     })
-    this.process = { watch, source: new LyingSource(this.nodes, this.truth, watch.rule, this.random) }
+    this.process = { watch, source: new LyingSource(this.nodes, this.truth, watch, this.random) }
     return this.process
   }
 

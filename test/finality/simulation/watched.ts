@@ -1,6 +1,9 @@
 /** The program's watch and rule over what a simulation has in place of endpoints, threads and stores. */
 import { initialKeys } from '#ingest/finality/keys/pinnedKeys.ts'
-import type { FinalityRule } from '#ingest/finality/rules/finalityRule.ts'
+import { AgreedFinality } from '#ingest/finality/rules/agreedFinality.ts'
+import { chosenRule } from '#ingest/finality/rules/chosenRule.ts'
+import type { Claim } from '#ingest/finality/rules/claim.ts'
+import type { GrantedFinality } from '#ingest/finality/rules/finalityRule.ts'
 import { ProvedFinality } from '#ingest/finality/rules/provedFinality.ts'
 import { FinalityWatch } from '#ingest/finality/watch/FinalityWatch.ts'
 import type {
@@ -15,11 +18,16 @@ import { TEST_EPOCH_BLOCKS } from '../../support/finalityChain.ts'
 import { groupA } from './standIn.ts'
 
 export interface Watched {
-  readonly rule: FinalityRule
   look(): Promise<unknown>
+  /** What is final once each endpoint said this. */
+  conclude(claimOf: (endpoint: string) => Claim | null): GrantedFinality | null
 }
 
 export interface WatchPorts {
+  readonly endpoints: readonly string[]
+  readonly choice: 'certificate' | 'both'
+  /** A planted mistake. */
+  readonly wordsCountOn: boolean
   readonly network: FinalityNetwork
   readonly checks: FinalityChecks
   readonly store: FinalityStore
@@ -31,15 +39,28 @@ export interface WatchPorts {
 const CHAIN_ID = 1
 
 /** As a program starts: what was stored is taken first. */
-export async function openWatch({ keeper, runtime, ...ports }: WatchPorts): Promise<Watched> {
-  const rule = new ProvedFinality()
+export async function openWatch(ports: WatchPorts): Promise<Watched> {
+  const { endpoints, choice, wordsCountOn, keeper, runtime, network, checks, store, head } = ports
+  const { clock, failpoint } = runtime
+  const proved = new ProvedFinality()
+  const claimants = endpoints.map((name) => ({ name, claim: null as Claim | null, claimedAtMs: 0 }))
+  const agreed = new AgreedFinality({ endpoints: claimants, clock, finalityDepth: 0, goneMs: 60_000 })
+  const rule = chosenRule(choice, agreed, proved)
   const keys = initialKeys(CHAIN_ID, { identity: groupA.key, fromEpoch: 0 }, TEST_EPOCH_BLOCKS)
   if (!keys) throw new TypeError('a key is configured')
   const watch = new FinalityWatch({
-    ...{ chainId: CHAIN_ID, keys, rule, ...ports, certificatesAlone: true, keeper: () => keeper },
-    ...{ failpoint: runtime.failpoint, clock: runtime.clock, log: silentLogger },
+    ...{ chainId: CHAIN_ID, keys, rule: proved, network, checks, store, head, keeper: () => keeper },
+    ...{ certificatesAlone: choice === 'certificate', failpoint, clock, log: silentLogger },
   })
   await watch.load()
   const { signal } = new AbortController()
-  return { rule, look: () => watch.look(signal) }
+  const conclude = (claimOf: (endpoint: string) => Claim | null) => {
+    const claimedAtMs = clock.monotonic()
+    for (const one of claimants) Object.assign(one, { claim: claimOf(one.name), claimedAtMs })
+    rule.conclude(new Set(), claimedAtMs)
+    if (!wordsCountOn) return rule.granted
+    agreed.conclude(new Set(), claimedAtMs)
+    return agreed.number > rule.number ? agreed.granted : rule.granted
+  }
+  return { look: () => watch.look(signal), conclude }
 }
