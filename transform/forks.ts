@@ -218,6 +218,10 @@ export function forkSeconds(name: string, chainId: number): number | undefined {
 export const isKnownForkTime = (chainId: number, seconds: number): boolean =>
   ethereumForks.some(({ activatesAt }) => timeOn(activatesAt, chainId) === seconds)
 
+/** Whether it is known when a fork of Ethereum begins on a chain. */
+export const isDated = (name: string, chainId: number): boolean =>
+  ethereumForks.some((fork) => fork.name === name && timeOn(fork.activatesAt, chainId) !== undefined)
+
 function timeOn(times: Fork['activatesAt'], chainId: number): number | undefined {
   const byChain: Readonly<Record<number, number | undefined>> = times
   return byChain[chainId]

@@ -15,21 +15,28 @@ const blobs = { ...osaka, activationTime: 1_761_017_184, forkId: '0x56078a1e', b
 const next = {
   ...osaka,
   ...{ activationTime: 1_791_294_816, forkId: '0x12345678' },
-  systemContracts: { ...osaka.systemContracts, BUILDER_DEPOSIT: at(0xbff48282) },
+  systemContracts: { ...osaka.systemContracts, BUILDER_DEPOSIT_CONTRACT_ADDRESS: at(0xbff48282) },
 }
 const told = [{ name: '0x12345678', activatesAt: 1_791_294_816 }]
 
 describe('a configuration of a node of Ethereum', () => {
   test('tells the forks that bring a contract or a precompile, once each', () => {
-    expect(readEthConfig({ current: osaka, next, last: next })).toEqual(told)
-    expect(readEthConfig({ current: next, next: null, last: null })).toEqual(told)
+    expect(readEthConfig({ current: osaka, next, last: next }, false)).toEqual(told)
+    expect(readEthConfig({ current: next, next: null, last: null }, false)).toEqual(told)
     const precompile = { ...next, systemContracts: {}, precompiles: { ...osaka.precompiles, NEW: at(18) } }
-    expect(readEthConfig({ current: osaka, next: precompile })).toEqual(told)
+    expect(readEthConfig({ current: osaka, next: precompile }, true)).toEqual(told)
   })
 
   test('tells none of blob parameters alone', () => {
-    expect(readEthConfig({ current: osaka, next: blobs, last: blobs })).toEqual([])
-    expect(readEthConfig({ current: blobs })).toEqual([])
+    expect(readEthConfig({ current: osaka, next: blobs, last: blobs }, false)).toEqual([])
+    expect(readEthConfig({ current: blobs }, false)).toEqual([])
+  })
+
+  test('tells none of blob parameters alone after Amsterdam, where that is known', () => {
+    const later = { ...next, activationTime: 1_800_000_000, forkId: '0x87654321' }
+    expect(readEthConfig({ current: later, last: later }, true)).toEqual([])
+    const other = { ...later, systemContracts: { ...next.systemContracts, NEWER_ADDRESS: at(1) } }
+    expect(readEthConfig({ current: next, next: other }, true)).toMatchObject([{ name: '0x87654321' }])
   })
 
   test.each([
@@ -46,7 +53,7 @@ describe('a configuration of a node of Ethereum', () => {
     { current: { ...osaka, precompiles: null } },
     { current: { ...osaka, systemContracts: Array.from({ length: 257 }, () => at(1)) } },
   ])('of another shape or size tells nothing (%#)', (answer) => {
-    expect(readEthConfig(answer)).toBeNull()
+    expect(readEthConfig(answer, true)).toBeNull()
   })
 
   test('never throws, whatever comes', () => {
@@ -57,7 +64,7 @@ describe('a configuration of a node of Ethereum', () => {
           { current: one, next: other },
           { current: { ...osaka, precompiles: one } },
         ])
-          readEthConfig(answer)
+          readEthConfig(answer, false)
       }),
     )
   })

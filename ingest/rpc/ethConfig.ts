@@ -25,15 +25,22 @@ const knownContracts: ReadonlySet<string> = new Set([
   'WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS',
 ])
 
+/** Those that Amsterdam brings (EIP-8282), as clients name them; some name none. */
+const contractsOfAmsterdam: ReadonlySet<string> = new Set([
+  'BUILDER_DEPOSIT_CONTRACT_ADDRESS',
+  'BUILDER_EXIT_CONTRACT_ADDRESS',
+])
+
 /**
- * The configurations of an answer with a contract or precompile of the protocol that Osaka did not
- * have. Forks that set parameters alone, such as those of blobs, change nothing for an index. Null
- * where any part of the answer is not of the method's shape. Never throws.
+ * The configurations of an answer with a contract or precompile of the protocol that the newest known
+ * fork does not have. Forks that set parameters alone, such as those of blobs, change nothing for an
+ * index. Null where any part of the answer is not of the method's shape. Never throws.
+ * @param hasAmsterdam that fork is known on the chain; without it Osaka is the newest
  */
-export function readEthConfig(answer: unknown): readonly AnnouncedFork[] | null {
+export function readEthConfig(answer: unknown, hasAmsterdam: boolean): readonly AnnouncedFork[] | null {
   if (!isRecord(answer) || !isRecord(answer['current'])) return null
   const told = [answer['current'], answer['next'] ?? null, answer['last'] ?? null]
-  const configs = told.filter((one) => one !== null).map(readConfig)
+  const configs = told.filter((one) => one !== null).map((one) => readConfig(one, hasAmsterdam))
   if (!configs.every((config) => config !== null)) return null
   const forks = configs.filter(({ isNew }) => isNew)
   // The last one is often the next one.
@@ -44,7 +51,7 @@ interface Config extends AnnouncedFork {
   readonly isNew: boolean
 }
 
-function readConfig(value: unknown): Config | null {
+function readConfig(value: unknown, hasAmsterdam: boolean): Config | null {
   if (!isRecord(value)) return null
   const { activationTime, forkId: id, precompiles, systemContracts } = value
   if (typeof activationTime !== 'number' || !Number.isSafeInteger(activationTime) || activationTime < 0)
@@ -55,6 +62,6 @@ function readConfig(value: unknown): Config | null {
   if (addresses.length > CONTRACTS_MAX || names.length > CONTRACTS_MAX) return null
   const isNew =
     !addresses.every((address) => typeof address === 'string' && isKnownPrecompile(address.toLowerCase())) ||
-    !names.every((name) => knownContracts.has(name))
+    !names.every((name) => knownContracts.has(name) || (hasAmsterdam && contractsOfAmsterdam.has(name)))
   return { name: id, activatesAt: activationTime, isNew }
 }

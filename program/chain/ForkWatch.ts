@@ -17,7 +17,7 @@ import { knownForksOf } from '#ingest/verify/knownChains.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { forks, isKnownForkTime, newestKnownFork } from '#transform/forks.ts'
+import { forks, isDated, isKnownForkTime, newestKnownFork } from '#transform/forks.ts'
 import { witnessesOf } from './chainRules.ts'
 
 export interface ForkWatchOptions {
@@ -59,7 +59,10 @@ const drafts = new Map(
 /** Chains of Ethereum whose forks are known are asked in its way, all others in Tempo's. */
 const schedulesOf = (chainId: number) =>
   knownForksOf(chainId).headerRule === 'ethereum'
-    ? { method: ethConfigMethod, read: readEthConfig }
+    ? {
+        method: ethConfigMethod,
+        read: (answer: unknown) => readEthConfig(answer, isDated('Amsterdam', chainId)),
+      }
     : { method: forkScheduleMethod, read: readForkSchedule }
 
 export class ForkWatch {

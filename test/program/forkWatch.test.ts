@@ -132,7 +132,8 @@ describe('forks that the endpoints announce', () => {
 
 describe('forks of Ethereum, which its nodes tell by their configuration', () => {
   const amsterdam = newestKnownFork(11_155_111)
-  const brings = { BUILDER_DEPOSIT: `0x${'82'.repeat(20)}` }
+  const brings = { BUILDER_DEPOSIT_CONTRACT_ADDRESS: `0x${'82'.repeat(20)}` }
+  const newer = { ...brings, NEWER_ADDRESS: `0x${'83'.repeat(20)}` }
   const config = (activationTime: number, systemContracts: object = brings) => ({
     ...{
       activationTime,
@@ -143,16 +144,19 @@ describe('forks of Ethereum, which its nodes tell by their configuration', () =>
   })
   const answer = (current: object, next: object | null = null) => ({ result: { current, next, last: next } })
 
-  test('are known by their time on Sepolia, and told where they are others', async () => {
+  test('are known by time and contracts on Sepolia, with later ones of blobs, and told where they are others', async () => {
     const { watch, state, adopted } = watchOn(11_155_111, 'eth_config', [answer(config(amsterdam))])
     expect(await watch.look()).toBe(true)
     expect([watch.forks, watch.problem, adopted]).toEqual([[], null, [null]])
-    state.answers[0] = answer(config(amsterdam), config(now + 60))
+    state.answers[0] = answer(config(amsterdam), config(now + 30))
+    await watch.look()
+    expect([watch.forks, adopted]).toEqual([[], [null, null]])
+    state.answers[0] = answer(config(amsterdam), config(now + 60, newer))
     await watch.look()
     const name = `0x${(now + 60).toString(16)}`
     expect(watch.forks).toEqual([{ name, activatesAt: now + 60, isActive: false, isDraft: false, toldBy: 1 }])
     expect(watch.problem).toContain('this version does not know it')
-    expect(adopted).toEqual([null, now + 60])
+    expect(adopted).toEqual([null, null, now + 60])
   })
 
   test('have no date on the main network: its announcement is told, parameters of blobs are not', async () => {
