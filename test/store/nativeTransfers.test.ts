@@ -34,7 +34,8 @@ async function upgrade({ postgres, schema }: ChainStore): Promise<void> {
 const outdatedIn = async ({ postgres, schema }: ChainStore) =>
   (await readOutdated(postgres.pool, schema)).map(({ name }) => name)
 
-test('a store of Tempo goes on with its partitions and with a chunk that is being loaded', async () => {
+/** A head from block 20 on, the first half of a chunk below it, and the blocks of both. */
+async function withChunk() {
   const store = await openChainStore({ headFrom: 20 })
   onTestFinished(() => store.close())
   const batches = recordedBatches('tempo-dev-2k', 10).slice(0, 6)
@@ -46,6 +47,18 @@ test('a store of Tempo goes on with its partitions and with a chunk that is bein
   await store.history.appendToChunk(chunk, first)
   await store.head.finalize(39)
   await writeAll(store)
+  return { store, batches, second, rest }
+}
+
+test('elsewhere a chunk that is being loaded may have rows, though the head has none', async () => {
+  const { store } = await withChunk()
+  await store.postgres.pool.query(`UPDATE ${store.schema}.chain SET header_rule = 'ethereum'`)
+  await upgrade(store)
+  expect(await outdatedIn(store)).toEqual(['native_transfers'])
+})
+
+test('a store of Tempo goes on with its partitions and with a chunk that is being loaded', async () => {
+  const { store, batches, second, rest } = await withChunk()
   await store.postgres.pool.query(`UPDATE ${store.schema}.chain SET header_rule = 'tempo'`)
   await upgrade(store)
 

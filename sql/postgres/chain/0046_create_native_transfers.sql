@@ -46,7 +46,8 @@ BEGIN
 END
 $$;
 
--- Where nothing was ever paid in the chain's own coin, as on Tempo, no block has a row. Elsewhere the next start asks for `millrace rederive`.
+-- Where nothing was ever paid in the chain's own coin, as on Tempo, no block has a row. Elsewhere the next start asks for `millrace rederive`, also
+-- where a chunk holds blocks already, which no coverage names yet.
 INSERT INTO {schema}.coverage (store, projection, version, blocks)
 SELECT store, 'native_transfers', 1, range_agg(blocks)
 FROM {schema}.coverage
@@ -54,6 +55,7 @@ WHERE projection = 'base'
   AND CASE
           WHEN (SELECT header_rule FROM {schema}.chain) = 'tempo' THEN true
           ELSE NOT EXISTS (SELECT 1 FROM {schema}.txs WHERE value <> 0)
+               AND NOT EXISTS (SELECT 1 FROM {schema}.chunks WHERE tip >= from_block)
       END
 GROUP BY store
 ON CONFLICT DO NOTHING;
