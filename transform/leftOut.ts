@@ -22,6 +22,14 @@ export function leavesOutAlone(one: EncodedBatch, proved: EncodedBatch): boolean
   )
 }
 
+/** Whether the headers of one block are equal but for what one of the two answers leaves out. */
+export function differsByLeftOut(one: EncodedBatch, other: EncodedBatch, block: number): boolean {
+  const [fields = [], others = []] = [one, other].map(
+    ({ range, tables: { blocks } }) => rowsOf(blocks.postgres)[block - range.from],
+  )
+  return isLeftOut(fields, others) || isLeftOut(others, fields)
+}
+
 function isPrefix(one: Uint8Array, other: Uint8Array): boolean {
   const length = Math.min(one.length, other.length)
   return Buffer.compare(one.subarray(0, length), other.subarray(0, length)) === 0
@@ -30,15 +38,25 @@ function isPrefix(one: Uint8Array, other: Uint8Array): boolean {
 /** Tuples of `blocks` in the form of COPY BINARY (encode/copy.ts). */
 function leavesOutIn(one: Uint8Array, other: Uint8Array): boolean {
   const others = rowsOf(other)
-  const rows = rowsOf(one).slice(0, others.length)
-  const pairs = rows.flatMap((fields, row) =>
-    fields.map((field, column) => ({ field, column, told: others[row]?.[column] ?? field })),
-  )
-  const differing = pairs.filter(({ field, told }) => Buffer.compare(field, told) !== 0)
+  const pairs = rowsOf(one)
+    .slice(0, others.length)
+    .map((fields, row) => [fields, others[row] ?? fields] as const)
   return (
-    differing.length > 0 && differing.every(({ field, column }) => column === leftOut && field.length === 0)
+    pairs.some(([fields, told]) => isLeftOut(fields, told)) &&
+    pairs.every(([fields, told]) => isLeftOut(fields, told) || differing(fields, told).length === 0)
   )
 }
+
+/** A value that honest nodes leave out is not there, and nothing else differs. */
+function isLeftOut(fields: readonly Uint8Array[], told: readonly Uint8Array[]): boolean {
+  const columns = differing(fields, told)
+  return columns.length === 1 && columns[0] === leftOut && fields[leftOut]?.length === 0
+}
+
+const differing = (fields: readonly Uint8Array[], told: readonly Uint8Array[]): readonly number[] =>
+  fields.flatMap((field, column) =>
+    Buffer.compare(field, told[column] ?? new Uint8Array()) === 0 ? [] : column,
+  )
 
 /** The fields of each row; NULL and what is empty have no bytes. */
 function rowsOf(tuples: Uint8Array): readonly (readonly Uint8Array[])[] {

@@ -347,7 +347,7 @@ const headerTexts = {
   'svc-chain-local': '`true`: a dev chain made up by this program; no network has its blocks.',
   'svc-history': '`from=<block>`: the page ends at unfinished history, which begins there.',
   'svc-native-from':
-    'First block from which on every transfer of the native coin is listed (EIP-7708), internal ones too; before it, values of transactions alone. `none`: no block held is such a one.',
+    'From this block on, the first that is held with a log of the native coin (EIP-7708), every transfer of it is listed, internal ones too; before it, values of transactions alone. `none`: no block held has such a log.',
   'svc-source': '`node`: the answer comes from the node, because the store does not have it yet.',
   'svc-reorged-from': 'A block passed earlier in this walk was replaced, from this one on.',
 }

@@ -9,6 +9,7 @@ import { type BlockRange, difference, intersection, type RangeSet } from '#inges
 import type { Source } from '#ingest/source.ts'
 import { SenderRefutedError } from '#ingest/verify/senders/senderRefutedError.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
+import { differsByLeftOut } from '#transform/leftOut.ts'
 import { analyticsTableNames, ledgerTableNames, type TableName } from '#transform/tables.ts'
 import { readArchive } from '../ledger/archive.ts'
 import { readCoverage, type StoreName } from '../ledger/lane.ts'
@@ -162,46 +163,56 @@ async function compareBatch(
   for (const range of intersection([batch.range], coverage.postgres))
     for (const name of ledgerTableNames) {
       const found = await postgresDigests(postgres.pool, schema, name, range)
-      const unequal = compareTable('postgres', name, expectedOf(batch, name, range), found)
-      differences.push(...(await confirmed(options, batch, unequal)))
+      differences.push(...(await compareTable(options, batch, { store: 'postgres', name, range, found })))
     }
   for (const range of intersection([batch.range], coverage.clickhouse))
     for (const name of analyticsTableNames) {
       const found = await clickhouseDigests(clickhouse, database, name, range)
-      differences.push(...compareTable('clickhouse', name, expectedOf(batch, name, range), found))
+      differences.push(...(await compareTable(options, batch, { store: 'clickhouse', name, range, found })))
     }
   return differences
 }
 
-/**
- * Two tables hold what depends on more than the chain. Raw payloads may differ between nodes in
- * order and extra fields: what counts is that the rows derived from them are the same. What was
- * proved of a block is a fact about the day it came.
- */
-async function confirmed(
-  options: VerifyOptions,
-  batch: EncodedBatch,
-  unequal: readonly Difference[],
-): Promise<Difference[]> {
-  const result: Difference[] = []
-  for (const found of unequal) {
-    if (found.kind === 'count' || (found.table !== 'raw' && found.table !== 'block_proofs'))
-      result.push(found)
-    else if (found.table === 'raw' && !(await derivesSameRows(options, batch, found.block)))
-      result.push(found)
-  }
-  return result
+interface Stored {
+  readonly store: StoreName
+  readonly name: TableName
+  readonly range: BlockRange
+  readonly found: readonly BlockDigest[]
 }
 
-async function derivesSameRows(options: VerifyOptions, batch: EncodedBatch, block: number): Promise<boolean> {
-  const { postgres, schema, decode } = options
+/**
+ * What was proved of a block is a fact about the day it came. Raw payloads may differ between nodes
+ * in order and extra fields, and headers in a field that honest nodes leave out.
+ */
+async function compareTable(options: VerifyOptions, batch: EncodedBatch, stored: Stored) {
+  const { store, name, range, found } = stored
+  const differences: Difference[] = []
+  for (const one of unequal(store, name, expectedOf(batch, name, range), found)) {
+    const mayDiffer = one.kind === 'content' && (name === 'raw' || name === 'blocks')
+    const isUsual = one.kind === 'content' && name === 'block_proofs'
+    if (isUsual || (mayDiffer && (await isSameBlock(options, batch, stored, one.block)))) continue
+    differences.push(one)
+  }
+  return differences
+}
+
+/** Whether the archive has the rows that are stored, and the node's but for a field that is left out. */
+async function isSameBlock(
+  { postgres, schema, decode }: VerifyOptions,
+  batch: EncodedBatch,
+  { store, name, found }: Stored,
+  block: number,
+): Promise<boolean> {
   const range = { from: block, to: block }
   try {
     const derived = await decode(await readArchive(postgres.pool, schema, range))
+    const own = found.filter((digest) => digest.block === block)
+    if (name !== 'raw' && unequal(store, name, expectedOf(derived, name, range), own).length > 0) return false
     return analyticsTableNames.every(
-      (name) =>
-        compareTable('postgres', name, expectedOf(batch, name, range), expectedOf(derived, name, range))
-          .length === 0,
+      (table) =>
+        unequal(store, table, expectedOf(batch, table, range), expectedOf(derived, table, range)).length ===
+          0 ||
+        (table === 'blocks' && differsByLeftOut(batch, derived, block)),
     )
   } catch {
     // A payload that cannot be unpacked or parsed is a difference too, whatever it failed with.
@@ -220,7 +231,7 @@ function expectedOf(batch: EncodedBatch, name: TableName, range: BlockRange): Bl
   return digests
 }
 
-function compareTable(
+function unequal(
   store: StoreName,
   table: TableName,
   expected: readonly BlockDigest[],

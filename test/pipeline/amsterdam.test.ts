@@ -88,6 +88,33 @@ async function expectEqual(indexed: Indexed, checks: Checks = 'roots'): Promise<
   })
 }
 
+const withBlock = (recorded: RecordedBlock, change: (block: Record<string, unknown>) => object) => ({
+  ...recorded,
+  block: change(Object(recorded.block)),
+})
+
+/** What the stores' check by one other endpoint says. */
+async function verifiedBy(indexed: Indexed, blocks: readonly RecordedBlock[]) {
+  const { range, chain } = indexed
+  const served = {
+    chainId: chain.state.chainId,
+    from: range.from,
+    head: () => range.to,
+    finalized: () => range.to,
+  }
+  const node = await startBlocksNode(blocks, served)
+  const source = createSource({
+    ...{ chainId: chain.state.chainId, urls: [node.url], finalityDepth: 0, batchBlocksMax: 5 },
+    ...{ runtime: systemRuntime(), log: silentLogger },
+  })
+  onTestFinished(async () => {
+    await source.close()
+    await node.close()
+  })
+  const again = async (raw: RawRange) => decode(raw, 'roots', chain.profile)
+  return verifyRange({ ...indexed, source, decode: again }, range)
+}
+
 const tables = ['blocks', 'native_transfers', 'token_transfers', 'logs'] as const
 
 /** Rows that both stores hold, as text, and that they are the same. */
@@ -182,6 +209,29 @@ describe('a chain that passes the fork', () => {
     expect(await countProofs(indexed.postgres, indexed.schema)).toEqual({
       ...{ provedBlocks: 0, unprovableBlocks: 0, unprovableTxs: 0 },
     })
+  })
+
+  test('is the same to a node that leaves out slots, whichever the stores were filled by', async () => {
+    const told = await amsterdamChain(HEAD + 1, FORK)
+    const slotless = told.map((recorded) => withBlock(recorded, ({ slotNumber: _, ...block }) => block))
+    const forged = slotless.map((recorded) =>
+      Number(Object(recorded.block).number) === FORK + 2
+        ? withBlock(recorded, (block) => ({ ...block, extraData: '0x11' }))
+        : recorded,
+    )
+    for (const [held, others] of [
+      [told, slotless],
+      [slotless, told],
+    ] as const) {
+      const indexed = await index(await openAccess(), held)
+      expect((await verifiedBy(indexed, others)).differences).toEqual([])
+      const places = (await verifiedBy(indexed, forged)).differences.map(
+        ({ store, table, block }) => `${store} ${table} ${block}`,
+      )
+      expect(places).toEqual(
+        ['postgres blocks', 'postgres raw', 'clickhouse blocks'].map((place) => `${place} ${FORK + 2}`),
+      )
+    }
   })
 
   test('has no token of the coin, and logs of requests as they were emitted', async () => {
