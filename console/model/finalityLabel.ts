@@ -1,11 +1,12 @@
 import { durationLabel } from './rates.ts'
-import type { FinalityStatus } from './wire.ts'
+import type { ChainStatus } from './wire.ts'
 
 /** What the final blocks rest on: `final by proof, certificate of block 12 checked 3 s ago`. */
 export function finalityLabel(
-  { rule, certificateHeight, lastCheckedMs, endpointsServing, statedKey }: FinalityStatus,
+  { finality, role }: Pick<ChainStatus, 'finality' | 'role'>,
   nowMs: number,
 ): string {
+  const { rule, certificateHeight, lastCheckedMs, endpointsServing, statedKey } = finality
   const stated = statedKey
     ? `; the key from epoch ${statedKey.fromEpoch.toLocaleString('en-US')} on is stated, not seen signing`
     : ''
@@ -13,6 +14,7 @@ export function finalityLabel(
   if (certificateHeight === null || lastCheckedMs === null) return `${said}${stated}`
   // The clock of the browser may be behind the program's.
   const age = durationLabel(Math.max(0, nowMs - lastCheckedMs) / 1_000)
-  const served = endpointsServing === 0 ? ', no endpoint serves newer ones' : ''
+  // A process that stands by asks no endpoint.
+  const served = endpointsServing === 0 && role === 'writer' ? ', no endpoint serves newer ones' : ''
   return `${said}, certificate of block ${certificateHeight.toLocaleString('en-US')} checked ${age} ago${served}${stated}`
 }

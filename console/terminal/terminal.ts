@@ -63,7 +63,7 @@ function renderChain(
   return [
     `chain ${chain.chainId}${chain.isLocal ? ' (local dev chain)' : ''}${chain.role === 'standby' ? ' (standby: another process writes)' : ''}`,
     `  head        ${height(chain.head)}   finalized ${height(chain.finalized)}   lag ${chain.lagBlocks === null ? '-' : counted(chain.lagBlocks, 'block')}`,
-    `  finality    ${finalityLabel(chain.finality, nowMs)}`,
+    `  finality    ${finalityLabel(chain, nowMs)}`,
     storeLine('Postgres', postgres, before?.stores.postgres ?? null, seconds),
     storeLine('ClickHouse', clickhouse, before?.stores.clickhouse ?? null, seconds),
     `  verified    ${provedBlocks === null ? 'blocks are not counted yet' : counted(provedBlocks, 'block')} (${checks}${unprovable})`,

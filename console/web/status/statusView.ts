@@ -64,20 +64,8 @@ export class StatusView {
   }
 
   #chain(chain: ChainStatus): HTMLElement {
-    const {
-      chainId,
-      kind,
-      role,
-      isLocal,
-      head,
-      finalized,
-      finality,
-      lagBlocks,
-      verification,
-      history,
-      lanes,
-      parity,
-    } = chain
+    const { chainId, kind, role, isLocal, head, finalized, lagBlocks, verification, history, lanes, parity } =
+      chain
     const { checks, headerRule, unproved, provedBlocks, unprovableBlocks, unprovableTxs, audit } =
       verification
     return element(
@@ -94,7 +82,7 @@ export class StatusView {
         'dl',
         { class: 'facts' },
         fact('Head', height(head), 'newest block of the node'),
-        fact('Final', height(finalized), finalityLabel(finality, browserClock.now())),
+        fact('Final', height(finalized), finalityLabel(chain, browserClock.now())),
         fact('Lag', height(lagBlocks), lagBlocks === 1 ? 'block behind the head' : 'blocks behind the head'),
         fact(
           'Proved',
