@@ -57,16 +57,18 @@ test('the first that is wrong is named, and the command ends with 1', async () =
   expect(await prove(good, '--chain', '42431')).toMatchObject({
     ...{ code: 1, stdout: 'WRONG  finality.proof.chainId: is 4217, not 42431\n' },
   })
-  const { key } = signingNetwork(`0x${'06'.repeat(32)}`)
-  expect(await prove(good, '--identity', key, '--from-epoch', '1500')).toMatchObject({
+  expect(await prove(good, '--identity', anyKey, '--from-epoch', '1500', '--chain', '4217')).toMatchObject({
     ...{ code: 1, stdout: expect.stringContaining('not signed by the key of epoch 1514') },
   })
   expect(await prove(file('other.json', '{}'))).toMatchObject({ code: 1 })
 })
 
+const anyKey = signingNetwork(`0x${'06'.repeat(32)}`).key
+
 test.each([
   [['missing.json'], 'file: it cannot be read'],
   [[good, '--identity', '0x00', '--from-epoch', '0'], 'identity: is no key'],
+  [[good, '--identity', anyKey, '--from-epoch', '0'], 'chain: is needed beside `identity`'],
   [[good, '--from-epoch', '0'], 'identity: goes with the other'],
   [[good, '--chain', 'x'], 'chain: is no whole number'],
 ] as const)('%j is refused with what is wrong', async (args, told) => {

@@ -25,6 +25,8 @@ export interface ProveFinalityOptions {
 export async function proveFinality(options: ProveFinalityOptions, stop: AbortSignal): Promise<boolean> {
   const chainId = wholeOf('chain', options.chain)
   const key = await keyOf(options)
+  if (key && chainId === null)
+    throw new SettingError('chain', 'is needed beside `identity`: a key signs blocks, and no chain id')
   const text = await textOf(options.location, stop)
   const verified = verifyFinality(text, { chainId, keysOf: (id) => initialKeys(id, key) })
   const told = options.json ? [JSON.stringify(reportOf(verified))] : linesOf(verified, key)
