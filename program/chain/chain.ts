@@ -38,7 +38,7 @@ import type { ChainProfile } from '#transform/profile.ts'
 import { ChainFinality, type FinalityStatus } from '../finality/ChainFinality.ts'
 import { type ChainActivity, hasCaughtUp, idleActivity, type LaneStatus } from './activity.ts'
 import { ChainWriter } from './ChainWriter.ts'
-import { describeAlone, describeRules } from './chainRules.ts'
+import { describeAlone, describeProof } from './chainRules.ts'
 import { ForkWatch } from './ForkWatch.ts'
 import { type ChainOptions, usualLimits } from './options.ts'
 import { ProvisionalRules } from './ProvisionalRules.ts'
@@ -122,10 +122,7 @@ export class Chain {
     return this.profile.checks === 'roots' ? this.#alone : []
   }
 
-  /**
-   * Blocks that one endpoint alone told lately and nothing proves whole, or what blocks do not prove
-   * by one endpoint's word, in words; null when there are none.
-   */
+  /** Blocks, or parts of them, that one endpoint's word alone stands for, in words; null for none. */
   get unproved(): string | null {
     const { head, history } = this.#activity.unproved
     const told = head.told ?? history.told
@@ -186,9 +183,8 @@ export class Chain {
 
   /** What an operator should know of the chain's endpoints. */
   get notes(): readonly string[] {
-    const less = this.profile.checks === 'roots' ? describeRules(this.profile) : null
-    const lonely = describeAlone(this.provisional)
-    return [...this.#options.source.notes, ...[less, lonely].filter((note) => note !== null)]
+    const own = [...describeProof(this.profile, this.provisional), this.certificates.note]
+    return [...this.#options.source.notes, ...own.filter((note) => note !== null)]
   }
 
   /** Why Postgres cannot be read now, or null. */
@@ -209,13 +205,15 @@ export class Chain {
   }
 
   /**
-   * Brings both stores to cover `range` and returns; nothing is followed.
+   * Brings both stores to cover what `rangeOf` makes of the newest final block (-1: none), and returns.
    * @throws LeaseHeldError when another process writes this chain, ChainStoppedError
    */
-  async fill(range: BlockRange, stop: AbortSignal): Promise<void> {
+  async fill(rangeOf: (finalized: number) => BlockRange | null, stop: AbortSignal): Promise<void> {
     if (this.#hasForks) await this.forks.look(stop).catch(() => {})
     const writer = await this.#openWriter(await acquireLease(this.#leaseOptions()))
-    await writer.fill(range, AbortSignal.any([this.#stop.signal, stop]))
+    await this.certificates.look(stop)
+    const range = rangeOf((await this.source.head(stop)).finalized)
+    if (range) await writer.fill(range, AbortSignal.any([this.#stop.signal, stop]))
   }
 
   /** Ends every lane at its next safe point and gives the lease back. */

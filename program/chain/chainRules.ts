@@ -163,6 +163,12 @@ export function describeAlone(alone: readonly LoosePart[]): string | null {
   return `one endpoint alone told what blocks of this chain prove of their ${names}: a second one is asked as soon as it answers`
 }
 
+/** All that an operator should know of what blocks prove, a line each. */
+export const describeProof = (
+  { checks, ...rules }: Partial<ChainRules> & { readonly checks: string },
+  alone: readonly LoosePart[],
+): readonly (string | null)[] => [checks === 'roots' ? describeRules(rules) : null, describeAlone(alone)]
+
 const partNames: Readonly<Record<LoosePart, string>> = {
   header: 'block hashes',
   transactionHashes: 'transaction hashes',

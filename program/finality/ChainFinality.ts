@@ -117,9 +117,24 @@ export class ChainFinality {
     return this.#watch?.problems ?? this.#withoutKey
   }
 
+  /** The operator lets endpoints decide although certificates were checked here; null otherwise. */
+  get note(): string | null {
+    const { reached, state } = this.#options
+    const proved = reached?.choice === 'endpoints' ? reached.proved.number : -1
+    if (proved < 0) return null
+    return `chain ${state.chainId}: endpoints alone decide what is final, as \`finality.rule\` says, though a certificate of block ${proved} was checked here`
+  }
+
   /** Before anything becomes final: what an earlier process stored counts. */
   async load(): Promise<void> {
+    const { log, state } = this.#options
+    if (this.note !== null) log.warn({ chainId: state.chainId }, this.note)
     await this.#watch?.load()
+  }
+
+  /** Asks for certificates once, as `run` does. @throws what asking, checking and storing throw */
+  async look(signal: AbortSignal): Promise<void> {
+    await this.#watch?.look(signal)
   }
 
   /** Until aborted. Nothing, where no key of the chain is known. */

@@ -1,7 +1,8 @@
 // Goal: whatever nodes say and wherever the program dies, nothing false becomes final, nothing does
 // without a stored certificate, and what is certified becomes final when the lies end.
 // Method: the program's watch, rules, keys and head lane over nodes, chance and a disk of one seed, with
-// signatures that cost nothing; by certificates alone, and by words until the first one. Planted bugs are found, or finding none would say nothing.
+// signatures that cost nothing; by certificates alone, and by words until the first one. Planted bugs
+// are found, or finding none would say nothing.
 import { expect, test } from 'vitest'
 import { seedsFrom, share } from '../support/breadth.ts'
 import { seedOf } from '../support/seed.ts'

@@ -68,9 +68,9 @@ async function stop(name: Name): Promise<void> {
   programs.delete(name)
 }
 
-function environmentOf(name: Name): Environment {
+function environmentOf(name: Name, rule = 'both'): Environment {
   const config = join(folder, 'chains.json')
-  const finality = { rule: 'both', identity: networkA.key, fromEpoch: 0 }
+  const finality = { rule, identity: networkA.key, fromEpoch: 0 }
   const chain = { chainId: CHAIN, rpcUrls: nodes.map(({ url }) => url), finality }
   writeFileSync(config, JSON.stringify({ chains: [chain] }))
   mkdirSync(join(folder, name), { recursive: true })
@@ -118,6 +118,14 @@ const provedAt = (number: number) => ({
 })
 
 describe('a program with a key of CONFIG', () => {
+  test('fills nothing by certificates alone where there is none, and says so', async () => {
+    const told = await runMillrace(['backfill'], environmentOf('writer', 'certificate'))
+    expect(told).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no block of chain 42431 is final'),
+    })
+  })
+
   test('calls blocks agreed until the first certificate, and proved from then on', async () => {
     await start('writer')
     await expect.poll(() => heightOf('writer')).toBe(5)
@@ -170,6 +178,26 @@ describe('a program with a key of CONFIG', () => {
     }
     expect((await chainOf(running('standby'), CHAIN)).role).toBe('standby')
     expect((await finalityOf('standby')).endpointsServing).toBe(0)
+  })
+
+  test('says loudly that endpoints decide again, where the operator wants it', async () => {
+    for (const name of names) await stop(name)
+    programs.set('writer', await startMillrace(environmentOf('writer', 'endpoints')))
+    await expect.poll(() => finalityOf('writer')).toMatchObject({ rule: 'agreed', certificateHeight: null })
+    const { notes } = JSON.parse(await (await fetch(`${running('writer').origin}/status`)).text())
+    expect(notes).toContainEqual(expect.stringMatching(/endpoints alone decide .* block 9 was checked here/))
+    await stop('writer')
+    for (const name of names) await start(name)
+  })
+
+  test('fills up to the newest certificate, and to none of before', async () => {
+    for (const name of names) await stop(name)
+    const { code, stdout } = await runMillrace(
+      ['backfill', '--to', '9'],
+      environmentOf('writer', 'certificate'),
+    )
+    expect([code, stdout]).toEqual([0, expect.not.stringContaining('are left out')])
+    for (const name of names) await start(name)
   })
 
   test('takes nothing back below a certificate unless told to, and then proves it again', async () => {

@@ -46,6 +46,7 @@ test.each(['both', 'certificate'] as const)(
   async (choice) => {
     const finality = await opened(choice)
     expect(finality.status).toMatchObject({ rule: 'proved', height: 7, certificateHeight: 7, identity: null })
+    expect(finality.note).toBeNull()
     expect(finality.problems).toEqual([
       { kind: 'finality_key_unknown', message: expect.stringMatching(/^no key is known, .* at block 7/) },
     ])
@@ -56,4 +57,5 @@ test('a certificate of before is none of what endpoints alone decide', async () 
   const finality = await opened('endpoints')
   expect(finality.status).toMatchObject({ rule: 'agreed', height: 7, certificateHeight: null })
   expect([finality.rule, finality.problems]).toEqual(['agreed', []])
+  expect(finality.note).toMatch(/endpoints alone decide .* a certificate of block 7 was checked here$/)
 })

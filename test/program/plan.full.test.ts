@@ -129,7 +129,7 @@ function comesTrue(openSubject: () => Promise<Subject>): void {
     const { source } = reachable
     const before = { calls: costOf(source, 'calls'), receivedBytes: costOf(source, 'receivedBytes') }
     const requests = vi.spyOn(Pool.prototype, 'dispatch')
-    await chain.fill(range, new AbortController().signal)
+    await chain.fill(() => range, new AbortController().signal)
     // The head is asked for beside it, as long as it takes.
     const asked = requests.mock.calls.filter(([{ body }]) => String(body).includes('"latest"')).length
     const filling = costOf(source, 'calls') - before.calls - asked * CALLS_PER_HEAD

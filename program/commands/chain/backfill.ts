@@ -1,4 +1,5 @@
 /** `millrace backfill`: indexes history into both stores and ends. */
+import { SettingError } from '#errors.ts'
 import { type BlockRange, blockCount, intersection } from '#ingest/range.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
@@ -44,23 +45,42 @@ async function backfillChain(
   stop: AbortSignal,
 ): Promise<void> {
   const { chainId, startBlock } = chain.state
-  const { finalized } = await chain.source.head(stop)
-  const from = bounds.from ?? startBlock
-  const range: BlockRange = { from, to: Math.min(bounds.to ?? finalized, finalized) }
-  if (bounds.to !== null && bounds.to > finalized)
-    print(chainId, `blocks above ${finalized} are not final yet and are left out`)
-  if (blockCount(range) <= 0) return print(chainId, 'nothing to fill')
   const done = new AbortController()
-  const progress = printProgress(chain, range, runtime, done.signal)
+  const filling: { range: BlockRange | null; progress: Promise<void> } = {
+    range: null,
+    progress: Promise.resolve(),
+  }
+  const rangeOf = (finalized: number) => {
+    filling.range = rangeWithin(bounds, { chainId, startBlock, finalized })
+    if (filling.range) filling.progress = printProgress(chain, filling.range, runtime, done.signal)
+    return filling.range
+  }
   try {
-    await chain.fill(range, stop)
+    await chain.fill(rangeOf, stop)
   } catch (error) {
     throw stop.aborted ? new InterruptedError() : error
   } finally {
     done.abort()
-    await progress
+    await filling.progress
   }
-  print(chainId, `both stores hold blocks ${range.from} to ${range.to}`)
+  const { range } = filling
+  print(chainId, range ? `both stores hold blocks ${range.from} to ${range.to}` : 'nothing to fill')
+}
+
+/** Null where nothing of it is there. @throws SettingError where nothing is final */
+function rangeWithin(
+  bounds: BackfillBounds,
+  {
+    chainId,
+    startBlock,
+    finalized,
+  }: { readonly chainId: number; readonly startBlock: number; readonly finalized: number },
+): BlockRange | null {
+  if (finalized < 0) throw new SettingError('RPC_URL', `no block of chain ${chainId} is final yet`)
+  if (bounds.to !== null && bounds.to > finalized)
+    print(chainId, `blocks above ${finalized} are not final yet and are left out`)
+  const range = { from: bounds.from ?? startBlock, to: Math.min(bounds.to ?? finalized, finalized) }
+  return blockCount(range) > 0 ? range : null
 }
 
 async function printProgress(
