@@ -5,8 +5,10 @@ import type { Source } from '../source.ts'
 import { FinalityViolationError } from './reorg.ts'
 
 interface CertifiedSearch {
-  readonly sink: Pick<HeadSink<never>, 'refAt' | 'finalized'>
+  readonly sink: Pick<HeadSink<never>, 'refAt'>
   readonly source: Pick<Source, 'certified'>
+  /** Up to here our blocks are final. */
+  readonly final: number
   readonly signal?: AbortSignal | undefined
 }
 
@@ -29,9 +31,8 @@ export const CERTIFIED_WALK_MAX = 21_600
 export async function findCertifiedFork(
   tip: Pick<BlockRef, 'number'>,
   certified: BlockRef,
-  { sink, source, signal }: CertifiedSearch,
+  { sink, source, final, signal }: CertifiedSearch,
 ): Promise<CertifiedFork> {
-  const final = await sink.finalized()
   let ref = certified
   let next: BlockRef | null = null
   for (let steps = 0; steps <= CERTIFIED_WALK_MAX; steps++) {

@@ -203,7 +203,9 @@ async function restart<B extends Batch>(
   target: ChainHead,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const { head, finalized } = target
+  const { head, finalized, finalizedBy, isProved = false } = target
+  // A certificate of a block up there shows that the head is what is false.
+  if (isProved && finalizedBy.number >= from - 1) return false
   if (!lane.sink.restart || from <= head.number + HEADS_APART_MAX) return false
   await proveFinality(lane, target, signal)
   const next = Math.max(lane.startBlock, finalized + 1)
@@ -219,56 +221,64 @@ interface Contradicted {
   readonly signal: AbortSignal | undefined
 }
 
-/** A branch under a certificate wins over what endpoints show, however many show it. */
+/**
+ * A branch under a certificate wins over what endpoints show, however many show it. One of a block that
+ * we hold, or below all that we hold, says nothing of what lies above it.
+ */
 async function revert<B extends Batch>(
   lane: HeadLane<B>,
   conflict: ReorgError,
-  { endpoint, target, signal }: Contradicted,
+  contradicted: Contradicted,
 ): Promise<Outcome> {
+  const { endpoint, signal, target } = contradicted
   const { finalizedBy: certified, isProved = false } = target
   const tip = await lane.sink.tip()
-  if (!isProved || !tip || certified.number - tip.number > CERTIFIED_WALK_MAX)
-    return await revertToFork(lane, conflict, endpoint, signal)
-  const ours = certified.number <= tip.number ? await lane.sink.refAt(certified.number) : null
-  if (ours?.hash === certified.hash) return await revertToFork(lane, conflict, endpoint, signal, ours)
-  const { fork, next } = await findCertifiedFork(tip, certified, { ...lane, signal })
+  const top = tip ?? conflict.ours
+  if (!isProved || certified.number - top.number > CERTIFIED_WALK_MAX)
+    return await revertToFork(lane, conflict, contradicted)
+  if (certified.number <= top.number) {
+    const ours = await lane.sink.refAt(certified.number)
+    if (!ours || ours.hash === certified.hash) return await revertToFork(lane, conflict, contradicted, ours)
+  }
+  // History below an empty lane counts as final.
+  const final = Math.max(await lane.sink.finalized(), tip ? -1 : top.number)
+  const { fork, next } = await findCertifiedFork(top, certified, { ...lane, final, signal })
   lane.failpoint('head.forkFound')
   if (next) await lane.source.leaveOutOthers?.(next, signal)
-  if (fork?.hash === tip.hash) {
+  if (!tip || fork?.hash === tip.hash) {
     if (endpoint !== undefined) lane.source.reportRefuted(endpoint)
     throw new StaleAnswerError(conflict)
   }
-  await lane.sink.revert(fork)
-  lane.failpoint('head.revert.after')
-  lane.observe?.({ type: 'reverted', tip, fork })
-  return 'reverted'
+  return await takeBack(lane, tip, fork)
 }
 
 async function revertToFork<B extends Batch>(
   lane: HeadLane<B>,
   conflict: ReorgError,
-  endpoint: string | undefined,
-  signal?: AbortSignal,
+  { endpoint, target, signal }: Contradicted,
   certified: BlockRef | null = null,
 ): Promise<Outcome> {
-  const search = { sink: lane.sink, source: lane.source, signal }
+  const { isProved = false } = target
+  const search = { sink: lane.sink, source: lane.source, signal, isProved }
   const tip = await lane.sink.tip()
   // Nothing of an empty lane can be taken back: the answer is wrong or the history below it, and
   // the node says which.
-  const fork = tip
-    ? await findForkPoint(tip, search, certified)
-    : await assertFinalHolds(conflict.ours.number, search)
+  const found = tip ? await findForkPoint(tip, search, certified) : null
+  if (!tip) await assertFinalHolds(conflict.ours.number, search)
   lane.failpoint('head.forkFound')
-  if (!tip || fork?.hash === tip.hash) {
+  if (!tip || !found || found.differs > tip.number) {
     if (endpoint !== undefined) lane.source.reportRefuted(endpoint)
     throw new StaleAnswerError(conflict)
   }
-  await assertReplaced(
-    lane,
-    conflict,
-    fork?.number ?? Math.min(await lane.sink.finalized(), tip.number),
-    signal,
-  )
+  await assertReplaced(lane, conflict, found.differs, signal)
+  return await takeBack(lane, tip, found.fork)
+}
+
+async function takeBack<B extends Batch>(
+  lane: HeadLane<B>,
+  tip: BlockRef,
+  fork: BlockRef | null,
+): Promise<Outcome> {
   await lane.sink.revert(fork)
   lane.failpoint('head.revert.after')
   lane.observe?.({ type: 'reverted', tip, fork })
@@ -281,16 +291,17 @@ const WITNESSES = 2
 /**
  * Blocks are taken back for another block, not for a word about one: it is fetched and proved
  * first.
+ * @param number height of the lowest one
  * @throws StaleAnswerError when what stands there is still ours
  */
 async function assertReplaced<B extends Batch>(
   lane: HeadLane<B>,
   conflict: ReorgError,
-  fork: number,
+  number: number,
   signal?: AbortSignal,
 ): Promise<void> {
-  const range = { from: fork + 1, to: fork + 1 }
-  const ours = await lane.sink.refAt(range.from)
+  const range = { from: number, to: number }
+  const ours = await lane.sink.refAt(number)
   const asked = new Set<string>()
   for (;;) {
     const { batch, endpoint } = await fetchVerified(lane, range, signal, asked)

@@ -169,7 +169,7 @@ async function dropOrphans<B extends Batch>({ lane, signal }: HistoryRun<B>, chu
     refAt: (number: number) => sink.refInChunk(chunk, number),
     finalized: async () => chunk.range.from - 1,
   }
-  const fork = await findForkPoint({ number: chunk.tip }, { sink: held, source, signal })
+  const { fork } = await findForkPoint({ number: chunk.tip }, { sink: held, source, signal })
   // It has changed its mind again.
   if (fork?.number === chunk.tip) return
   await sink.revertChunk(chunk, fork)

@@ -33,25 +33,36 @@ interface ForkSearch {
   readonly sink: Pick<HeadSink<never>, 'refAt' | 'finalized'>
   readonly source: Pick<Source, 'blockRef'>
   readonly signal?: AbortSignal | undefined
+  /** The chain's certificates decide: no word of endpoints shows that a final block is another one. */
+  readonly isProved?: boolean
+}
+
+export interface ForkPoint {
+  /** The newest block that our lane and the node both hold; null when nothing of the lane is left. */
+  readonly fork: BlockRef | null
+  /** The lowest height of ours at which the node holds another block; above the tip for none. */
+  readonly differs: number
 }
 
 /**
- * The newest block that our lane and the node both hold: `tip` itself when the node still has it,
- * null when nothing of the lane is left. Two chains that agree at a height agree below it, so the
- * search gallops down in doubling steps and then halves: a fork 128 deep costs some 14 questions
- * instead of 128. A node that changes meanwhile can only make the answer lower than necessary,
- * never wrong, because the answer was compared by hash.
- * @param certified a block of ours that a certificate proves: whoever tells another one is wrong
- * @throws FinalityViolationError when the node disagrees with a block we hold as final.
+ * Where our lane and the node's chain part. The fork is `tip` itself when the node still has it. Two
+ * chains that agree at a height agree below it, so the search gallops down in doubling steps and then
+ * halves: a fork 128 deep costs some 14 questions instead of 128. A node that changes meanwhile can
+ * only make the answer lower than necessary, never wrong, because the answer was compared by hash.
+ * @param certified a block of ours that a certificate proves: whoever tells another one is wrong. One
+ * below what is final says nothing of what lies between.
+ * @throws FinalityViolationError when the node disagrees with a block we hold as final;
+ * FinalContradictedError where certificates decide.
  * @throws NodeBehindError when the node has no block at our finalized height.
  */
 export async function findForkPoint(
   tip: Pick<BlockRef, 'number'>,
   search: ForkSearch,
   certified: BlockRef | null = null,
-): Promise<BlockRef | null> {
-  const floor = certified?.number ?? Math.min(await search.sink.finalized(), tip.number)
-  let common = certified ?? (await assertFinalHolds(floor, search))
+): Promise<ForkPoint> {
+  const final = Math.min(await search.sink.finalized(), tip.number)
+  const floor = Math.max(final, certified?.number ?? -1)
+  let common = certified?.number === floor ? certified : await assertFinalHolds(floor, search)
   let agreed = floor
   let differs = tip.number + 1
   let galloping = true
@@ -68,7 +79,7 @@ export async function findForkPoint(
       galloping = false
     }
   }
-  return common
+  return { fork: common, differs }
 }
 
 /**
@@ -81,16 +92,17 @@ const CONTRADICTIONS_MAX = 3
  * Asserts that the node still holds our final block at `number`, and answers it; null when we hold
  * none there, and so nothing that it could disagree with.
  * @throws FinalityViolationError when it disagrees each time it is asked, and not one of several
- * endpoints alone.
+ * endpoints alone; FinalContradictedError instead where certificates decide.
  * @throws NodeBehindError when it has no block at that height.
  */
 export async function assertFinalHolds(
   number: number,
-  { sink, source, signal }: ForkSearch,
+  { sink, source, signal, isProved = false }: ForkSearch,
 ): Promise<BlockRef | null> {
   const ours = number < 0 ? null : await sink.refAt(number)
   if (!ours) return null
   const theirHash = await findContradiction(ours, { source, signal })
+  if (theirHash !== null && isProved) throw new FinalContradictedError(ours, theirHash)
   if (theirHash !== null) throw new FinalityViolationError(ours, theirHash)
   return ours
 }
@@ -175,5 +187,20 @@ export class FinalityViolationError extends failure('FinalityViolationError', 'f
     super(`block ${ours.number} was final as ${ours.hash}, and the node now holds ${theirHash} there`)
     this.ours = ours
     this.theirHash = theirHash
+  }
+}
+
+/**
+ * Endpoints tell another block than a final one of ours, above the newest certificate of the chain. The
+ * next certificate says who is right.
+ */
+export class FinalContradictedError extends failure('FinalContradictedError', 'final_contradicted', 'retry') {
+  readonly blockNumber: number
+
+  constructor({ number, hash }: BlockRef, theirHash: Hash) {
+    super(
+      `block ${number} is final as ${hash}, endpoints tell ${theirHash}, and no certificate is as new as it`,
+    )
+    this.blockNumber = number
   }
 }

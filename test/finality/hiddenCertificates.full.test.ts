@@ -100,3 +100,23 @@ describe('a certificate of a branch that endpoints do not show', () => {
     await network.proved(chain, NEXT)
   }, 180_000)
 })
+
+describe('the first certificate, of a block below what words made final', () => {
+  test('is no reason to take any of that back, nor to stop, and a newer one decides', async () => {
+    const network = await opened(NEXT)
+    await network.start()
+    await network.agreed(NEXT)
+    network.certify(chain, FIRST)
+    await network.moved(FIRST)
+    network.show(other)
+    const problem = () => network.program.chain.headStatus.problem
+    await expect.poll(problem, { timeout: 60_000 }).toMatch(/no certificate is as new/)
+    expect(network.program.chain.headStatus.state).toBe('waiting')
+    expect([await network.finalized(), await network.hashOf(NEXT)]).toEqual([NEXT, hashAt(chain, NEXT)])
+    network.show(chain)
+    network.certify(chain, 19)
+    network.certify(chain, 24)
+    await network.proved(chain, 24)
+    expect(network.program.chain.headStatus.state).toBe('running')
+  }, 240_000)
+})

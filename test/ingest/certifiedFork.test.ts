@@ -4,9 +4,10 @@
 import { expect, test } from 'vitest'
 import { CertifiedBranchMissingError } from '#ingest/lanes/certifiedFork.ts'
 import { converge, StaleAnswerError } from '#ingest/lanes/converge.ts'
-import { FinalityViolationError } from '#ingest/lanes/reorg.ts'
+import { FinalContradictedError, FinalityViolationError } from '#ingest/lanes/reorg.ts'
 import type { ChainHead, Source } from '#ingest/source.ts'
-import type { BlockRef } from '#primitives.ts'
+import { type BlockRef, type Hash, hash } from '#primitives.ts'
+import { FakeChain } from './support/fakeChain.ts'
 import { type HeadBench, openHeadBench, settleDown } from './support/headBench.ts'
 
 /** What was blamed: endpoints that tell another block than one of these, or by name. */
@@ -100,4 +101,118 @@ test('endpoints that contradict a certified block that is held are behind, and f
   b.chain.reorg(9, 12)
   await expect(converge(bench.lane)).rejects.toThrow(StaleAnswerError)
   expect([b.sink.blocks, b.sink.finalizedNumber, blamed.names.length]).toEqual([ours.slice(1), 19, 1])
+})
+
+test('an old certificate takes back nothing that was final above it, and its word stops nothing', async () => {
+  const { b, blamed } = await opened(10)
+  await b.sink.finalize(15)
+  const ours = b.chain.snapshot()
+  b.chain.reorg(8, 12)
+  const shown = b.chain.snapshot()
+  await expect(converge(certifiedBy(b, ours, 10, blamed).lane)).rejects.toThrow(FinalContradictedError)
+  expect([b.sink.reverts, b.sink.blocks, blamed.names]).toEqual([[], ours.slice(1), []])
+  // A certificate as new as what is final is evidence, either way.
+  await expect(converge(certifiedBy(b, ours, 19, blamed).lane)).rejects.toThrow(StaleAnswerError)
+  expect(blamed.names).toEqual(['fake'])
+  await expect(converge(certifiedBy(b, shown, 20, blamed).lane)).rejects.toThrow(FinalityViolationError)
+  expect(b.sink.blocks).toEqual(ours.slice(1))
+})
+
+test('above what is final a fork is taken as it is without a certificate', async () => {
+  const { b, blamed } = await opened(10)
+  await b.sink.finalize(15)
+  const ours = b.chain.snapshot()
+  b.chain.reorg(3, 6)
+  const bench = certifiedBy(b, ours, 10, blamed)
+  expect(await converge(bench.lane)).toBe('reverted')
+  expect(b.sink.reverts).toEqual([16])
+})
+
+test('a certificate of another block below what is final is evidence against it', async () => {
+  const { b, branch, blamed } = await opened(10)
+  const held = [...b.sink.blocks]
+  await b.sink.finalize(15)
+  b.chain.restore(branch)
+  await expect(converge(certifiedBy(b, branch, 12, blamed).lane)).rejects.toThrow(FinalityViolationError)
+  expect([b.sink.blocks, b.sink.reverts]).toEqual([held, []])
+})
+
+/** The lane begins above the certificate: it holds blocks 12 to 19. */
+async function openedAbove() {
+  const { b, blamed } = await opened(10)
+  const ours = b.chain.snapshot()
+  b.sink.blocks = b.sink.blocks.filter(({ number }) => number >= 12)
+  return { ...certifiedBy(b, ours, 10, blamed), ours, blamed }
+}
+
+test('a certificate below all that is held is no evidence against it', async () => {
+  const { lane, ours, blamed, sink } = await openedAbove()
+  const [below, last] = ours.slice(18)
+  if (!below || !last) throw new RangeError('the chain is too short')
+  const lie = { number: 19, hash: hash(`0x${'ab'.repeat(32)}`), parentHash: below.hash }
+  const lying = { ...lane.source, head: async () => ({ ...(await lane.source.head()), head: lie }) }
+  await expect(converge({ ...lane, source: lying })).rejects.toThrow(StaleAnswerError)
+  expect([sink.reverts, sink.blocks.length, blamed.names]).toEqual([[], 8, ['liar']])
+})
+
+test.each([true, false])('words alone take no lane back whole (by certificates: %s)', async (isProved) => {
+  const { lane, ours, sink } = await openedAbove()
+  const other = new FakeChain(25, 'other').blocks
+  const lying: Source = {
+    ...lane.source,
+    head: async () => {
+      const { isProved: _, ...told } = await lane.source.head()
+      return { ...told, head: other[19] ?? told.head, ...(isProved && { isProved }) }
+    },
+    blockRef: async (number) => other[number] ?? null,
+    fetch: async (range, { not } = {}) => {
+      const raw = await lane.source.fetch(range)
+      return { ...raw, endpoint: not?.has('one') ? 'two' : 'one' }
+    },
+  }
+  await expect(converge({ ...lane, source: lying })).rejects.toThrow(StaleAnswerError)
+  expect([sink.reverts, sink.blocks]).toEqual([[], ours.slice(12)])
+})
+
+/** An empty lane at block 20 on the history of blocks 0 to 19. */
+async function openedEmpty() {
+  const { b, branch, blamed } = await opened(10)
+  const history = [...b.sink.blocks]
+  b.sink.blocks = []
+  b.sink.finalizedNumber = 19
+  const inLane = b.sink.refAt.bind(b.sink)
+  b.sink.refAt = async (number) => (number <= 19 ? (history[number - 1] ?? null) : inLane(number))
+  Object.assign(b.sink, { emptyFrom: async () => 20 })
+  b.chain.restore(branch)
+  return { b, branch, blamed }
+}
+
+test('history below an empty lane is contradicted by a certified branch alone', async () => {
+  const { b, branch, blamed } = await openedEmpty()
+  const { lane } = certifiedBy(b, branch, 5, blamed)
+  await expect(converge(lane)).rejects.toThrow(FinalContradictedError)
+  const { lane: proved } = certifiedBy(b, branch, 24, blamed)
+  await expect(converge(proved)).rejects.toThrow(FinalityViolationError)
+})
+
+test('an empty lane that a certificate reaches does not begin below it for a lower head', async () => {
+  const { b, branch, blamed } = await openedEmpty()
+  const restarts: number[] = []
+  const sink = Object.assign(b.sink, {
+    emptyFrom: async () => 300,
+    restart: async (next: number) => restarts.push(next) > 0,
+  })
+  const { source } = certifiedBy(b, branch, 2, blamed).lane
+  const certified = { number: 299, hash: hash(`0x${'ab'.repeat(32)}`), parentHash: branch[0]?.hash as Hash }
+  b.chain.restore(branch.slice(0, 3))
+  const lied: Source = {
+    ...source,
+    head: async () => ({ ...(await source.head()), finalized: 2, finalizedBy: certified }),
+    fetch: async (range) => ({
+      ...{ range, endpoint: 'honest' },
+      bytes: new TextEncoder().encode(JSON.stringify([certified])),
+    }),
+  }
+  expect(await converge({ ...b.lane, sink, source: lied })).toBe('idle')
+  expect(restarts).toEqual([])
 })

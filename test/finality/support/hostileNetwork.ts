@@ -151,6 +151,12 @@ export class HostileNetwork {
     expect(this.program.chain.finality).toMatchObject({ rule: 'proved' })
   }
 
+  /** Waits until the newest certificate that was checked is of this height, whatever is final. */
+  async moved(height: number): Promise<void> {
+    const newest = () => this.program.chain.finality.certificateHeight
+    await expect.poll(newest, patient).toBe(height)
+  }
+
   async agreed(number: number): Promise<void> {
     await expect.poll(() => this.finalized(), patient).toBe(number)
     expect(this.program.chain.finality).toMatchObject({ rule: 'agreed', certificateHeight: null })
