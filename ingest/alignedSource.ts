@@ -32,6 +32,7 @@ export const changedSource = (
   head: (signal) => source.head(signal),
   blockRef: (number, signal, held) => source.blockRef(number, signal, held),
   fetch: (range, options) => source.fetch(range, options),
+  grants: (told) => source.grants?.(told) ?? true,
   certified: async (hash, signal) => (await source.certified?.(hash, signal)) ?? null,
   leaveOutOthers: async (certified, signal) => source.leaveOutOthers?.(certified, signal),
   waitForHead: (after, timeoutMs, signal) => source.waitForHead(after, timeoutMs, signal),

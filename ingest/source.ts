@@ -101,6 +101,11 @@ export interface Source {
   reportLacking?(endpoint: string, block: number): void
   /** Resolves when a newer head is known than `after`, or after `timeoutMs`. */
   waitForHead(after: number, timeoutMs: number, signal?: AbortSignal): Promise<void>
+  /**
+   * Whether what `head` told of finality counts still; absent: it does. The first certificate may have
+   * been checked since, or a word that it rests on refuted.
+   */
+  grants?(told: ChainHead): boolean
   /** The block with this hash, as its header was recomputed; null where no endpoint has it. */
   certified?(hash: Hash, signal?: AbortSignal): Promise<BlockRef | null>
   /** A block that a certificate proves: endpoints that tell another one at its height are left out. */

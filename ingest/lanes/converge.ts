@@ -154,11 +154,13 @@ async function assertHeadHeld<B extends Batch>(
 async function raiseFinalized<B extends Batch>(
   lane: HeadLane<B>,
   tip: BlockRef,
-  { finalized, finalizedBy, isProved = false }: ChainHead,
+  target: ChainHead,
 ): Promise<void> {
+  const { finalized, finalizedBy, isProved = false } = target
   if (finalizedBy.number > tip.number || finalized <= (await lane.sink.finalized())) return
   const ours = finalizedBy.number === tip.number ? tip : await lane.sink.refAt(finalizedBy.number)
-  if (!ours) return
+  // A pass takes long: what was told at its beginning may count no more.
+  if (!ours || lane.source.grants?.(target) === false) return
   if (ours.hash !== finalizedBy.hash) {
     if (finalizedBy.number === finalized || isProved) throw new ReorgError(ours, finalizedBy)
     // A head that was replaced since: the next one tells.

@@ -8,17 +8,20 @@ import { type Fetcher, fetchVerified } from './fetchVerified.ts'
  * Fetches and verifies the block that finality was concluded from. A height alone may be that of
  * another chain; where the lane begins, and what becomes history, is decided by a block that was
  * seen.
- * @throws UnprovedFinalityError when another block stands there, and whatever fetching it throws
+ * @throws UnprovedFinalityError when another block stands there or the word counts no more, and whatever
+ * fetching it throws
  */
 export async function proveFinality<B extends Batch>(
   fetcher: Fetcher<B>,
-  { finalized, finalizedBy, toldBy, isProved }: ChainHead,
+  target: ChainHead,
   signal?: AbortSignal,
 ): Promise<void> {
+  const { finalized, finalizedBy, toldBy, isProved } = target
   // Before the first block there is nothing to be sent past.
   if (finalized <= 0) return
   const { number, hash } = finalizedBy
   const [held] = await refsOf(fetcher, number, isProved ? undefined : toldBy?.finalized, signal)
+  if (fetcher.source.grants?.(target) === false) throw new UnprovedFinalityError(number)
   if (held?.number === number && held.hash === hash) return
   if (isProved) {
     await fetcher.source.leaveOutOthers?.(finalizedBy, signal)

@@ -3,7 +3,7 @@ import type { BlockRef, Hash } from '#primitives.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { AgreedFinality } from '../finality/rules/agreedFinality.ts'
-import type { FinalityRule } from '../finality/rules/finalityRule.ts'
+import { type FinalityRule, isGranted } from '../finality/rules/finalityRule.ts'
 import type { BlockRange } from '../range.ts'
 import type { ChainHead, FetchOptions, RawRange, Source } from '../source.ts'
 import { type CallEachBounds, type OpenTransport, type RpcCall, RpcClient } from './client/client.ts'
@@ -211,6 +211,10 @@ class JsonRpcSource implements PooledSource {
     // Only the head lane needs announcements; a verify or a backfill opens no socket.
     if (this.#sockets.length === 0) this.#openSockets()
     return this.#heads.waitForHead(after, timeoutMs, signal)
+  }
+
+  grants(told: ChainHead): boolean {
+    return isGranted(this.#heads.finality, told)
   }
 
   certified(hash: Hash, signal?: AbortSignal): Promise<BlockRef | null> {

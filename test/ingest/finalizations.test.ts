@@ -2,6 +2,7 @@
 // those that gave it, and no answer of whatever form is more than one certificate less.
 // Method: nodes in memory behind the real source, which answer with the certificates of one secret.
 import { afterEach, describe, expect, test } from 'vitest'
+import { readCertificate } from '#ingest/finality/certificate/certificate.ts'
 import { chosenRule } from '#ingest/finality/rules/chosenRule.ts'
 import { ProvedFinality } from '#ingest/finality/rules/provedFinality.ts'
 import { askCertificates, askCertifiedHeader } from '#ingest/rpc/finalizations.ts'
@@ -106,4 +107,22 @@ test('with certificates alone nothing is final by the word of endpoints', async 
   })
   closers.push(() => source.close())
   expect((await source.head()).finalized).toBe(-1)
+})
+
+test('words of endpoints that were told count until the first certificate', async () => {
+  const chain = new FakeChain(10)
+  chain.finalized = 8
+  const proved = new ProvedFinality()
+  const source = createSource({
+    ...{ chainId: 1, finalityDepth: 1, runtime: systemRuntime(), log: silentLogger },
+    ...{ openTransport: memoryNodes(chain, new Map()), announcements: false },
+    urls: ['http://node0', 'http://node1'],
+    finality: (agreed) => chosenRule('both', agreed, proved),
+  })
+  closers.push(() => source.close())
+  const told = await source.head()
+  expect([told.finalized, source.grants?.(told)]).toEqual([8, true])
+  const certificate = readCertificate(first.bytes)
+  proved.take({ certificate, block: { ...told.head, number: 5, hash: digestOf(5) }, endpoint: 'one' })
+  expect(source.grants?.(told)).toBe(false)
 })

@@ -1,4 +1,5 @@
 import type { BlockRef } from '#primitives.ts'
+import type { ChainHead } from '../../source.ts'
 
 /** What is final, and whose word that is. */
 export interface GrantedFinality {
@@ -30,4 +31,12 @@ export interface FinalityRule {
    * again.
    */
   doubt(endpoint: string): void
+}
+
+/** Whether what was told of finality is granted still, and by the same rule. */
+export function isGranted(
+  { granted, name }: Pick<FinalityRule, 'name' | 'granted'>,
+  { finalized, isProved = false }: Pick<ChainHead, 'finalized' | 'isProved'>,
+): boolean {
+  return granted !== null && granted.finalized >= finalized && isProved === (name === 'proved')
 }

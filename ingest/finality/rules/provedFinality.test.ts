@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { digestOf } from '#test/support/signedFinality.ts'
 import { chosenRule } from './chosenRule.ts'
-import type { FinalityRule } from './finalityRule.ts'
+import { type FinalityRule, isGranted } from './finalityRule.ts'
 import { type FinalityProof, ProvedFinality } from './provedFinality.ts'
 
 /** A proof of a block with a hash of this byte. */
@@ -108,5 +108,32 @@ describe('finality by either', () => {
     proved.take(proofOf(12))
     rule.doubt('two')
     expect([rule.name, rule.number, words.doubted]).toEqual(['proved', 12, ['two']])
+  })
+})
+
+describe('a word of finality that was taken before', () => {
+  const agreed = (finalized: number): FinalityRule => ({
+    ...{ name: 'agreed', number: finalized, held: null, conclude: () => {}, doubt: () => {} },
+    granted: { finalized, finalizedBy: proofOf(finalized).block, endpoint: 'one' },
+  })
+
+  it('ends with the first certificate, and one of certificates where two contradict each other', () => {
+    const proved = new ProvedFinality()
+    const rule = chosenRule('both', agreed(15), proved)
+    expect(isGranted(rule, { finalized: 15 })).toBe(true)
+    proved.take(proofOf(12))
+    expect(isGranted(rule, { finalized: 15 })).toBe(false)
+    // Nor where it names no more than a certificate does: that one has to link to what is held.
+    expect(isGranted(rule, { finalized: 11 })).toBe(false)
+    expect(isGranted(rule, { finalized: 12, isProved: true })).toBe(true)
+    proved.take(proofOf(14))
+    expect(isGranted(rule, { finalized: 12, isProved: true })).toBe(true)
+    proved.take(proofOf(14, 99))
+    expect(isGranted(rule, { finalized: 14, isProved: true })).toBe(false)
+    expect(isGranted(rule, { finalized: 12, isProved: true })).toBe(true)
+  })
+
+  it('ends where it is doubted', () => {
+    expect(isGranted({ ...agreed(15), granted: null }, { finalized: 15 })).toBe(false)
   })
 })

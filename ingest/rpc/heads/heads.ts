@@ -83,7 +83,7 @@ export class Heads {
   }
 
   /** What decides of finality. */
-  get finality(): Pick<FinalityRule, 'name' | 'held'> {
+  get finality(): Pick<FinalityRule, 'name' | 'held' | 'granted'> {
     return this.#options.finality
   }
 
