@@ -1,5 +1,6 @@
 import { SettingError } from '#errors.ts'
 import type { BlockRef, Hash } from '#primitives.ts'
+import { BoundedMap } from '#runtime/BoundedMap.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { AgreedFinality } from '../finality/rules/agreedFinality.ts'
@@ -94,6 +95,9 @@ const BATCH_BYTES_TARGET = 6_000_000
  */
 const BATCH_BLOCKS_MAX = 250
 
+/** More than a walk of the lane asks for. */
+const WALKED_MAX = 32_768
+
 /**
  * One chain behind one or more JSON-RPC endpoints. Connects to nothing until asked.
  * @throws SettingError naming RPC_URL when an address is not one.
@@ -110,6 +114,8 @@ class JsonRpcSource implements PooledSource {
   readonly #admission: Admission
   readonly #heads: Heads
   readonly #ranges: RangeFetch
+  /** Headers by their hashes: a walk that is tried again asks for none of them twice. */
+  readonly #walked = new BoundedMap<Hash, BlockRef>({ max: WALKED_MAX })
   readonly #sockets: NewHeads[] = []
   readonly #openSockets: () => void
 
@@ -217,9 +223,13 @@ class JsonRpcSource implements PooledSource {
     return isGranted(this.#heads.finality, told)
   }
 
-  certified(hash: Hash, signal?: AbortSignal): Promise<BlockRef | null> {
+  async certified(hash: Hash, signal?: AbortSignal): Promise<BlockRef | null> {
+    const walked = this.#walked.use(hash)
+    if (walked) return walked
     const names = this.#set.all.map(({ name }) => name)
-    return askCertifiedHeader(this.pool, hash, names, signal)
+    const header = await askCertifiedHeader(this.pool, hash, names, signal)
+    if (header) this.#walked.set(hash, { number: header.number, hash, parentHash: header.parentHash })
+    return header
   }
 
   leaveOutOthers(certified: BlockRef, signal?: AbortSignal): Promise<void> {

@@ -126,3 +126,24 @@ test('words of endpoints that were told count until the first certificate', asyn
   proved.take({ certificate, block: { ...told.head, number: 5, hash: digestOf(5) }, endpoint: 'one' })
   expect(source.grants?.(told)).toBe(false)
 })
+
+test('a header of a certified branch is asked for once', async () => {
+  const { block } = finalityVectors('mainnet').boundary
+  const digest = hash(String(block['hash']))
+  let asked = 0
+  const counting = (_host: string, method: string) => {
+    if (method !== 'eth_getBlockByHash') return null
+    asked++
+    return { result: block }
+  }
+  const source = createSource({
+    ...{ chainId: 1, finalityDepth: 1, runtime: systemRuntime(), log: silentLogger },
+    ...{ openTransport: memoryNodes(new FakeChain(3), new Map(), counting), announcements: false },
+    urls: ['http://node0'],
+  })
+  closers.push(() => source.close())
+  const { number, parentHash } = (await source.certified?.(digest)) ?? {}
+  expect(await source.certified?.(digest)).toEqual({ number, hash: digest, parentHash })
+  expect([number, asked]).toEqual([32_723_999, 1])
+  expect(await source.certified?.(digestOf(9))).toBeNull()
+})
