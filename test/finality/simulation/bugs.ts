@@ -6,6 +6,9 @@ export const finalityBugs = [
   'ancestors are not linked',
   'a proof is stored after finality moved',
   'words of endpoints count after the first certificate',
+  'words from before the first certificate count to the end of a pass',
+  'what is final above a certificate is taken back',
+  'a certificate below the lane takes it back',
 ] as const
 
 export type FinalityBug = (typeof finalityBugs)[number]

@@ -7,17 +7,50 @@ import type { BlockRef } from '#primitives.ts'
 import { MemorySink } from '../../ingest/support/memorySink.ts'
 import { headerAt } from './blocks.ts'
 
-/** The lane begins with the first block: what is final at the first start goes through it too. */
+/** What somebody has to judge at the moment it is written. */
+export interface Watchers {
+  readonly raising: (number: number, proofs: readonly StoredProof[]) => void
+  /** The lowest block that is taken back. */
+  readonly takingBack: (lowest: BlockRef) => void
+}
+
+/** The lane begins where it was decided: what is final at the first start goes through it too. */
 class WholeSink extends MemorySink {
+  readonly #startBlock: number
+  readonly #raising: (number: number) => void
+  readonly #takingBack: (lowest: BlockRef) => void
+
+  constructor(startBlock: number, raising: (number: number) => void, takingBack: (lowest: BlockRef) => void) {
+    super()
+    this.#startBlock = startBlock
+    this.#raising = raising
+    this.#takingBack = takingBack
+  }
+
   async emptyFrom(): Promise<number> {
-    return 0
+    return this.#startBlock
+  }
+
+  override async finalize(number: number): Promise<void> {
+    if (number > this.finalizedNumber) this.#raising(number)
+    await super.finalize(number)
+  }
+
+  override async revert(to: BlockRef | null): Promise<void> {
+    const lowest = this.blocks.find((ref) => to === null || ref.number > to.number)
+    if (lowest) this.#takingBack(lowest)
+    await super.revert(to)
   }
 }
 
 export class Disk {
-  readonly sink = new WholeSink()
+  readonly sink: WholeSink
   readonly #proofs: StoredProof[] = []
   readonly #keys = new Map<number, KeyDecision>()
+
+  constructor(startBlock: number, { raising, takingBack }: Watchers) {
+    this.sink = new WholeSink(startBlock, (number) => raising(number, this.#proofs), takingBack)
+  }
 
   get proofs(): readonly StoredProof[] {
     return this.#proofs
@@ -49,6 +82,10 @@ export class Disk {
         return ref ? headerAt(ref.hash) : null
       },
     }
+  }
+
+  get newestProof(): StoredProof | undefined {
+    return this.#proofs.toSorted((one, other) => other.block.number - one.block.number)[0]
   }
 
   held(number: number): BlockRef | undefined {

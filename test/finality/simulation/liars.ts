@@ -17,6 +17,8 @@ export interface Truth {
   head: number
   /** The view in which each was finalized. */
   readonly views: Map<number, number>
+  /** The newest certificate that anybody gives when asked for the newest. */
+  newestShown: number
   /** The program has a proof: until then a pin's key counts for later epochs too, also one that is over. */
   isProved: boolean
   /** Words of endpoints count until then: nodes tell true blocks, and lie of certificates alone. */
@@ -40,7 +42,8 @@ export function branchOf({ fork, forgedLength }: SimNode, { head }: Truth): Bran
 
 /** Its certificate of the newest block, or of one height; null where it says that it has none. */
 export function wordOf(node: SimNode, truth: Truth, height: number | null): string | null {
-  const heights = [...truth.views.keys()].toSorted((one, other) => one - other)
+  const { views, newestShown } = truth
+  const heights = [...views.keys()].filter((at) => at <= newestShown).toSorted((one, other) => one - other)
   const certified = height ?? heights.at(-1)
   const trueText = (number: number | undefined) => {
     const view = number === undefined ? undefined : truth.views.get(number)

@@ -9,6 +9,7 @@ import { isBoundary } from '#ingest/finality/keys/epochs.ts'
 import { followKey } from '#ingest/finality/keys/followKey.ts'
 import type { FinalityChecks, FinalityNetwork } from '#ingest/finality/watch/finalityNetwork.ts'
 import { converge } from '#ingest/lanes/converge.ts'
+import { remedyOf } from '#runtime/backoff.ts'
 import type { Random } from '#runtime/runtime.ts'
 import { jumpingRuntime } from '../../ingest/support/clock.ts'
 import { decodeRefs } from '../../ingest/support/fakeChain.ts'
@@ -18,7 +19,8 @@ import { headerAt, headerOf, LAST, trueChain, trueHash } from './blocks.ts'
 import type { FinalityBug } from './bugs.ts'
 import { Court } from './court.ts'
 import { Disk } from './disk.ts'
-import { beHonest, type SimNode, simNode, type Truth, turn, wordOf } from './liars.ts'
+import { beHonest, branchOf, type SimNode, simNode, type Truth, turn, wordOf } from './liars.ts'
+import { plantedSink } from './plantedSink.ts'
 import { LyingSource } from './source.ts'
 import { standIn } from './standIn.ts'
 import { openWatch, type Watched } from './watched.ts'
@@ -33,6 +35,11 @@ export interface Outcome {
 const STEPS = 100
 /** Rounds after the lies end in which everything must have become final that can. */
 const CALM_ROUNDS = 40
+/** Steps in which some seeds show no certificate, and none but an old one. */
+const WORDS_STEPS = 15
+const OLD_SHOWN_STEPS = 70
+/** The highest block that a lane begins at. */
+const LANE_FROM_MAX = 40
 
 class Killed extends Error {}
 
@@ -41,9 +48,12 @@ class Simulation {
   readonly runtime
   readonly truth: Truth
   readonly nodes: readonly SimNode[]
-  readonly disk = new Disk()
+  readonly disk: Disk
   readonly court: Court
   readonly bug: FinalityBug | null
+  readonly startBlock: number
+  /** The newest certificate that is shown in the middle of the run. */
+  readonly oldShown: number
   kills = 0
   /** Places that are passed before the process dies at one. */
   fuse = Number.POSITIVE_INFINITY
@@ -57,8 +67,17 @@ class Simulation {
     const count = 1 + Math.floor(this.random() * 3)
     this.nodes = Array.from({ length: count }, (_, index) => simNode(`node${index}`))
     const isAgreed = seed % 2 === 0
-    this.truth = { head: 3, views: new Map(), isProved: false, isAgreed }
+    // For long the first certificate of a quarter is an old one: what words made final lies above it.
+    this.oldShown = seed % 4 === 0 ? 2 + Math.floor(this.random() * 12) : Number.POSITIVE_INFINITY
+    const newestShown = seed % 4 === 0 ? -1 : Number.POSITIVE_INFINITY
+    this.truth = { head: 3, views: new Map(), newestShown, isProved: false, isAgreed }
     this.court = new Court(isAgreed)
+    // A third of the lanes begin inside the chain, above certificates or below them.
+    this.startBlock = seed % 3 === 0 ? Math.floor(this.random() * LANE_FROM_MAX) : 0
+    this.disk = new Disk(this.startBlock, {
+      raising: (number, proofs) => this.court.raising(number, proofs),
+      takingBack: (lowest) => this.court.takingBack(lowest, this.shownAt(lowest.number)),
+    })
     this.runtime = { ...jumpingRuntime(seed), random: this.random, failpoint: () => this.visit() }
     for (const block of trueChain) headerOf(block)
   }
@@ -121,8 +140,20 @@ class Simulation {
       head: () => this.truth.head,
       runtime: this.runtime,
     })
-    this.process = { watch, source: new LyingSource(this.nodes, this.truth, watch, this.random) }
+    const { nodes, truth, random } = this
+    // A pass takes long, and the watch goes on beside it.
+    const beside = async () => {
+      if (random() < 0.5) await watch.look().catch(passKill)
+    }
+    const source = new LyingSource({ nodes, truth, watched: watch, random, beside })
+    this.process = { watch, source }
     return this.process
+  }
+
+  /** What each node shows at a height; null where it has none. */
+  shownAt(number: number): readonly (string | null)[] {
+    const blocks = this.nodes.map((node) => branchOf(node, this.truth)[number])
+    return blocks.map((block) => (block ? headerOf(block).hash : null))
   }
 
   /** What the program does on one occasion; anything but a kill is tried again on the next. */
@@ -137,15 +168,19 @@ class Simulation {
         this.kills++
         this.process = null
         this.putOff = []
-      } else if (isOwn(error)) this.court.violations.push(String(error))
+      } else if (isOwn(error) || remedyOf(error) === 'stop') this.court.violations.push(String(error))
     }
   }
 
   async converge(source: LyingSource): Promise<void> {
+    const { bug, startBlock } = this
     const { sink } = this.disk
+    const planted = { bug, startBlock, sink, certified: () => this.disk.newestProof?.block.number ?? null }
+    if (bug === 'words from before the first certificate count to the end of a pass')
+      Object.assign(source, { grants: () => true })
     await converge({
-      ...{ lane: 'head' as const, source, sink, startBlock: 0, batchBlocksMax: 8, sealGapBlocks: 1_000 },
-      ...{ decode: decodeRefs, failpoint: this.runtime.failpoint },
+      ...{ lane: 'head' as const, source, sink: plantedSink(planted), startBlock },
+      ...{ decode: decodeRefs, failpoint: this.runtime.failpoint, batchBlocksMax: 8, sealGapBlocks: 1_000 },
     })
     if (this.bug !== 'ancestors are not linked') return
     const tip = await sink.tip()
@@ -192,12 +227,20 @@ class Simulation {
   }
 }
 
+function passKill(error: unknown): void {
+  if (error instanceof Killed) throw error
+}
+
 /** Thrown by the disk, which refuses what no store would do. */
 const isOwn = (error: unknown): boolean => error instanceof Error && error.constructor === Error
 
 export async function simulate(seed: number, bug: FinalityBug | null = null): Promise<Outcome> {
   const simulation = new Simulation(seed, bug)
-  for (let step = 0; step < STEPS; step++) await simulation.step(`step ${step}`)
+  for (let step = 0; step < STEPS; step++) {
+    if (step === WORDS_STEPS) simulation.truth.newestShown = simulation.oldShown
+    if (step === OLD_SHOWN_STEPS) simulation.truth.newestShown = Number.POSITIVE_INFINITY
+    await simulation.step(`step ${step}`)
+  }
   await simulation.calm()
   const { court, kills, disk } = simulation
   return {

@@ -3,7 +3,7 @@ import { initialKeys } from '#ingest/finality/keys/pinnedKeys.ts'
 import { AgreedFinality } from '#ingest/finality/rules/agreedFinality.ts'
 import { chosenRule } from '#ingest/finality/rules/chosenRule.ts'
 import type { Claim } from '#ingest/finality/rules/claim.ts'
-import type { GrantedFinality } from '#ingest/finality/rules/finalityRule.ts'
+import type { FinalityRule } from '#ingest/finality/rules/finalityRule.ts'
 import { ProvedFinality } from '#ingest/finality/rules/provedFinality.ts'
 import { FinalityWatch } from '#ingest/finality/watch/FinalityWatch.ts'
 import type {
@@ -17,10 +17,14 @@ import { silentLogger } from '#telemetry.ts'
 import { TEST_EPOCH_BLOCKS } from '../../support/finalityChain.ts'
 import { groupA } from './standIn.ts'
 
+export type Deciding = Pick<FinalityRule, 'name' | 'granted' | 'number'>
+
 export interface Watched {
   look(): Promise<unknown>
-  /** What is final once each endpoint said this. */
-  conclude(claimOf: (endpoint: string) => Claim | null): GrantedFinality | null
+  /** Each endpoint is asked what it says is final. */
+  conclude(claimOf: (endpoint: string) => Claim | null): void
+  /** What decides now. */
+  readonly deciding: Deciding
 }
 
 export interface WatchPorts {
@@ -58,9 +62,14 @@ export async function openWatch(ports: WatchPorts): Promise<Watched> {
     const claimedAtMs = clock.monotonic()
     for (const one of claimants) Object.assign(one, { claim: claimOf(one.name), claimedAtMs })
     rule.conclude(new Set(), claimedAtMs)
-    if (!wordsCountOn) return rule.granted
-    agreed.conclude(new Set(), claimedAtMs)
-    return agreed.number > rule.number ? agreed.granted : rule.granted
+    if (wordsCountOn) agreed.conclude(new Set(), claimedAtMs)
   }
-  return { look: () => watch.look(signal), conclude }
+  const isWord = () => wordsCountOn && agreed.number > rule.number
+  return {
+    look: () => watch.look(signal),
+    conclude,
+    get deciding() {
+      return isWord() ? agreed : rule
+    },
+  }
 }
