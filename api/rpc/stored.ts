@@ -3,7 +3,6 @@
  * all that is held. They were proved against their headers, and their fields are the node's own.
  */
 import { MillraceError } from '#errors.ts'
-import { covers } from '#ingest/range.ts'
 import { quantity } from '#ingest/rpc/client/parse.ts'
 import { findBlock } from '#store/read/blocks.ts'
 import { readBlockTxs } from '#store/read/rpc/blockTxs.ts'
@@ -76,8 +75,7 @@ export function transactionFromStore(
 }
 
 /** Whether a block is final and held. */
-export const isHeld = ({ state }: StoredChain, height: number): boolean =>
-  height <= state.finalized && covers(state.coverage('postgres'), { from: height, to: height })
+export const isHeld = ({ state }: StoredChain, height: number): boolean => state.final.has(height)
 
 /**
  * Reads the JSON of an answer; equal reads of one state of the chain are one. A store that does not

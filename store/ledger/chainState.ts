@@ -4,7 +4,7 @@
  */
 
 import { messageOf } from '#errors.ts'
-import { type BlockRange, newestSegment, type RangeSet } from '#ingest/range.ts'
+import { type BlockRange, covers, newestSegment, type RangeSet } from '#ingest/range.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Postgres } from '../postgres.ts'
@@ -21,6 +21,11 @@ export interface Visible {
   readonly segment: BlockRange
   readonly startBlock: number
   readonly finalized: number
+}
+
+/** Blocks that are final for readers: held, and linked by what is held to the newest final one. */
+export interface FinalBlocks {
+  has(number: number): boolean
 }
 
 /** How old the picture may get when nothing rings. */
@@ -84,6 +89,14 @@ export class ChainState {
   /** Whether a certificate proves the newest final block, or endpoints agreed on it. */
   get finality(): 'proved' | 'agreed' {
     return this.#finalized >= 0 && this.#proved >= this.#finalized ? 'proved' : 'agreed'
+  }
+  /**
+   * What is final now. A chunk of history whose neighbours are not held yet may be of a branch that
+   * is not the chain, and so may what lies below a gap.
+   */
+  get final(): FinalBlocks {
+    const [coverage, to] = [this.#postgresCoverage, this.#finalized]
+    return { has: (from) => from <= to && covers(coverage, { from, to }) }
   }
   /** Newest block visible in Postgres; -1 while there is none. */
   get tip(): number {

@@ -66,7 +66,7 @@ export function findTransactionActivities(
   signal: AbortSignal,
   declared: readonly Activity[],
 ): Promise<TransactionActivities | null> {
-  const { schema } = state
+  const { schema, final } = state
   return readSnapshot(postgres, signal, async (client) => {
     const found = await client.query<{ block_num: number; idx: number }>(
       `SELECT block_num, idx FROM ${quoteIdentifier(schema)}.txs WHERE hash = $1`,
@@ -77,7 +77,7 @@ export function findTransactionActivities(
     if (!facts) return null
     const quoteTokenOf = await readOrderQuotes({ client, schema }, [facts])
     const items = listActivities(facts, facts.from, { quoteTokenOf, declared })
-    return { facts, items, final: facts.block.number <= state.finalized }
+    return { facts, items, final: final.has(facts.block.number) }
   })
 }
 

@@ -54,6 +54,7 @@ export async function findBlock(
 ): Promise<BlockDetail | null> {
   const visible = state.visible()
   if (!visible) return null
+  const finals = state.final
   const { where, values } = conditionOf(selector, visible.segment.to, visible.finalized)
   return readSnapshot(postgres, signal, async (client) => {
     const text = `SELECT * FROM ${quoteIdentifier(state.schema)}.blocks ${where}`
@@ -68,7 +69,7 @@ export async function findBlock(
     const finality = wants.finality
       ? await readBlockFinality(client, state, { number, hash: row.hash }, visible.finalized)
       : null
-    return { row, rpc: { ...block, transactions }, final: number <= visible.finalized, finality }
+    return { row, rpc: { ...block, transactions }, final: finals.has(number), finality }
   })
 }
 

@@ -9,8 +9,9 @@ import {
   archivedTx,
   readArchivedTxs,
 } from '../ledger/archive.ts'
-import type { ChainState } from '../ledger/chainState.ts'
+import type { ChainState, FinalBlocks } from '../ledger/chainState.ts'
 import type { Queryable } from '../ledger/lane.ts'
+import type { OpenParts } from '../ledger/openParts.ts'
 import { type Postgres, preparedBySchema } from '../postgres.ts'
 import { quoteIdentifier, relationOf, toBytes, toHex } from '../sql.ts'
 import { transactionList } from './lists/list.ts'
@@ -34,14 +35,16 @@ export async function listTransactions(
   page: PageRequest,
 ): Promise<ListPage<TransactionDetail>> {
   const beside = { columns: [archivedPartColumn(state.schema)], hashesAbove: -1 }
+  const { openParts, final } = state
   const found = await readList(postgres, state, transactionList, filters, page, beside)
-  return { ...found, rows: detailsOf(found.rows, state) }
+  return { ...found, rows: detailsOf(found.rows, openParts, final) }
 }
 
 /** Neighbours in a block share a part of the archive: it came with the first of them. */
 function detailsOf(
   rows: readonly PageRow<'txs'>[],
-  { finalized, openParts }: ChainState,
+  openParts: OpenParts,
+  final: FinalBlocks,
 ): TransactionDetail[] {
   let part: OpenPart | undefined
   return rows.map((row) => {
@@ -50,7 +53,7 @@ function detailsOf(
     const name = { blockHash: blockHash ?? '', part: archivedPartOf(row.idx) }
     if (hex) part = openParts.open(name, () => toBytes(hex))
     const archived = archivedTx(part, number, row.idx)
-    return { row, archived, blockHash: name.blockHash, final: number <= finalized }
+    return { row, archived, blockHash: name.blockHash, final: final.has(number) }
   })
 }
 
@@ -64,10 +67,11 @@ export function findTransaction(
   hash: string,
   signal: AbortSignal,
 ): Promise<TransactionDetail | null> {
+  const { openParts, final } = state
   return readOnce(postgres, signal, async (client) => {
     const statement = { ...oneOf(state.schema), values: [toBytes(hash)], types: storedTypes }
     const found = await client.query<PageRow<'txs'>>(statement)
-    return detailsOf(found.rows, state)[0] ?? null
+    return detailsOf(found.rows, openParts, final)[0] ?? null
   })
 }
 

@@ -23,7 +23,7 @@ interface Row {
 /** Null where it is in no block we hold. */
 export function readTxByHash(
   postgres: Postgres,
-  { schema, openParts, finalized }: ChainState,
+  { schema, openParts, final }: ChainState,
   hash: string,
   signal: AbortSignal,
 ): Promise<FoundTx | null> {
@@ -34,7 +34,7 @@ export function readTxByHash(
     const { block_num: number, idx, archived_part: packed } = row
     const name = { blockHash: toHex(row.block_hash), part: archivedPartOf(idx) }
     const part = packed ? openParts.open(name, () => packed) : undefined
-    return { archived: archivedTx(part, number, idx), final: number <= finalized }
+    return { archived: archivedTx(part, number, idx), final: final.has(number) }
   })
 }
 
