@@ -47,13 +47,13 @@ export const finalitySchema = s.named('BlockFinality', {
   rule: s.nullable(
     s.oneOf(['proved', 'agreed'], {
       description:
-        '`proved`: by a certificate of the chain; `agreed`: by the word of endpoints; null while the block is not final.',
+        '`proved`: by a certificate of the chain, which `proof` has; `agreed`: by the word of endpoints, or without a proof; null while the block is not final.',
     }),
   ),
   reason: s.nullable(
     s.oneOf(unprovedReasons, {
       description:
-        'Why there is no `proof`: the block is not final yet; no certificate of it or of a block above is held; more headers lie between than one answer has; or a header between is not held, or does not give its hash.',
+        'Why there is no `proof`: the block is not final yet; no certificate of it or of a block above is held; more headers lie between than one answer has; or the headers that are held do not lead to the certificate’s block.',
     }),
   ),
   proof: s.nullable(certifiedSchema),

@@ -16,12 +16,15 @@ import { coveringProof } from './finalityProofs.ts'
  * - `no_certificate`: it is final by the word of endpoints, and no certificate of it or of one above
  *   is held;
  * - `certificate_far`: more headers lie between than one answer has;
- * - `headers_unproved`: a header between is not held, or does not give its hash.
+ * - `headers_unproved`: the headers that are held do not lead from it to the certificate.
  */
 export const unprovedReasons = ['not_final', 'no_certificate', 'certificate_far', 'headers_unproved'] as const
 
 export interface BlockFinality {
-  /** Null while the block is not final. */
+  /**
+   * `proved` beside a proof alone: a certificate above the block may be of another branch. Null while
+   * it is not final.
+   */
   readonly rule: 'proved' | 'agreed' | null
   readonly reason: (typeof unprovedReasons)[number] | null
   readonly proof: CertifiedBlock | null
@@ -35,23 +38,22 @@ interface NamedBlock {
 /** Headers read at a time: what runs between is served then. */
 const PAGE_HEADERS = 64
 
-/** @param client reads one snapshot, so that all headers are of one branch */
+/**
+ * @param client reads one snapshot, so that all headers are of one branch
+ * @param isFinal whether it is, proof or not
+ */
 export async function readBlockFinality(
   client: Queryable,
   { chainId, schema }: { readonly chainId: number; readonly schema: string },
   block: NamedBlock,
-  finalized: number,
+  isFinal: boolean,
 ): Promise<BlockFinality> {
-  const isFinal = block.number <= finalized
   const stored = await coveringProof(client, chainId, block.number)
-  if (!stored)
-    return { rule: isFinal ? 'agreed' : null, reason: isFinal ? 'no_certificate' : 'not_final', proof: null }
-  const headers = await headersUpTo(client, schema, block, stored)
-  if (Array.isArray(headers))
+  const headers = stored ? await headersUpTo(client, schema, block, stored) : null
+  if (stored && Array.isArray(headers))
     return { rule: 'proved', reason: null, proof: proofOf(chainId, stored, headers) }
-  return isFinal
-    ? { rule: 'proved', reason: headers, proof: null }
-    : { rule: null, reason: 'not_final', proof: null }
+  if (!isFinal) return { rule: null, reason: 'not_final', proof: null }
+  return { rule: 'agreed', reason: typeof headers === 'string' ? headers : 'no_certificate', proof: null }
 }
 
 function proofOf(

@@ -6,6 +6,7 @@ import { certificateBytes, readCertificate } from '#ingest/finality/certificate/
 import type { BoundaryBlock } from '#ingest/finality/keys/followKey.ts'
 import type { StoredProof } from '#ingest/finality/rules/provedFinality.ts'
 import { assertFence, hashOf, type Queryable } from '../ledger/lane.ts'
+import { isUncontradicted } from '../ledger/proofs.ts'
 import type { Postgres } from '../postgres.ts'
 import { relationOf, schemaOf, toBytes, toHex } from '../sql.ts'
 
@@ -96,13 +97,18 @@ export async function newestProof(client: Queryable, chainId: number): Promise<S
   return proof ?? null
 }
 
-/** The lowest proof at or above a height: it covers the block there. Null where none does. */
+/**
+ * The lowest proof at or above a height that no other one contradicts: it covers the block there, if
+ * that is of its branch. Null where there is none.
+ */
 export async function coveringProof(
   client: Queryable,
   chainId: number,
   height: number,
 ): Promise<StoredProof | null> {
-  const [proof] = await readProofs(client, chainId, 'WHERE height >= $1 ORDER BY height LIMIT 1', [height])
+  const wanted = `AS p WHERE height >= $1 AND ${isUncontradicted(relationOf(schemaOf(chainId), 'finality_proofs'))}
+    ORDER BY height LIMIT 1`
+  const [proof] = await readProofs(client, chainId, wanted, [height])
   return proof ?? null
 }
 

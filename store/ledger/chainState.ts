@@ -12,6 +12,7 @@ import { ReadDemand } from '../readDemand.ts'
 import { CommitBell } from './commits.ts'
 import { readPicture, type StoreName } from './lane.ts'
 import { OpenParts } from './openParts.ts'
+import { readFinalBlock } from './proofs.ts'
 
 /**
  * What readers may see of a chain: the newest contiguous segment, and where history begins when it
@@ -51,7 +52,8 @@ export class ChainState {
   #postgresCoverage: RangeSet = []
   #clickhouseCoverage: RangeSet = []
   #finalized = -1
-  #proved = -1
+  #isProved = false
+  #finalizedHash: string | null = null
   #tip = -1
   #tipTimeMs: number | null = null
   #head = -1
@@ -86,9 +88,13 @@ export class ChainState {
   get finalized(): number {
     return this.#finalized
   }
-  /** Whether a certificate proves the newest final block, or endpoints agreed on it. */
+  /** Whether a certificate proves the newest final block as it is held, or endpoints agreed on it. */
   get finality(): 'proved' | 'agreed' {
-    return this.#finalized >= 0 && this.#proved >= this.#finalized ? 'proved' : 'agreed'
+    return this.#isProved ? 'proved' : 'agreed'
+  }
+  /** Hash of the newest final block, once the chain has certificates at or above it; null before. */
+  get finalizedHash(): string | null {
+    return this.#finalizedHash
   }
   /**
    * What is final now. A chunk of history whose neighbours are not held yet may be of a branch that
@@ -145,11 +151,14 @@ export class ChainState {
    * serving what it had.
    */
   async refresh(): Promise<void> {
-    const picture = await readPicture(this.#postgres.pool, this.schema)
+    const { pool } = this.#postgres
+    const picture = await readPicture(pool, this.schema)
+    const proof = picture?.isCertified ? await readFinalBlock(pool, this.schema, picture.lane) : null
     this.#postgresCoverage = picture?.coverage.postgres ?? []
     this.#clickhouseCoverage = picture?.coverage.clickhouse ?? []
     this.#finalized = picture?.lane.finalized ?? -1
-    this.#proved = picture?.proved ?? -1
+    this.#isProved = proof?.isProved ?? false
+    this.#finalizedHash = proof?.hash ?? null
     this.#seq = picture?.lane.seq ?? 0
     this.#tip = newestSegment(this.#postgresCoverage)?.to ?? -1
     this.#tipTimeMs = picture?.tipTimeMs ?? null

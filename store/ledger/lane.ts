@@ -64,8 +64,8 @@ export interface Picture {
   readonly lane: LaneState
   /** Unix milliseconds of the lane's newest block; null while it holds none. */
   readonly tipTimeMs: number | null
-  /** Newest block that has a certificate of the chain; -1 while none has. */
-  readonly proved: number
+  /** Whether a certificate of the newest final block, or of one above it, is stored. */
+  readonly isCertified: boolean
   readonly coverage: Readonly<Record<StoreName, RangeSet>>
 }
 
@@ -76,11 +76,16 @@ export async function readPicture(client: Queryable, schema: string): Promise<Pi
     `(SELECT blocks::text FROM ${name}.coverage WHERE store = '${store}' AND projection = 'base' ORDER BY version DESC LIMIT 1)`
   const text = `SELECT l.from_block, l.tip, l.tip_hash, l.finalized, l.seq, l.fence, l.withdrawals,
       (SELECT (extract(epoch FROM b.timestamp) * 1000)::bigint FROM ${name}.blocks AS b WHERE b.num = l.tip) AS ms,
-      (SELECT max(height) FROM ${name}.finality_proofs) AS proved,
+      l.finalized >= 0 AND (SELECT max(height) FROM ${name}.finality_proofs) >= l.finalized AS certified,
       ${coverageOf('postgres')} AS postgres, ${coverageOf('clickhouse')} AS clickhouse
      FROM ${name}.lanes AS l WHERE l.name = '${HEAD}'`
   const { rows } = await client.query<
-    LaneRow & { ms: number | null; proved: number | null; postgres: string | null; clickhouse: string | null }
+    LaneRow & {
+      ms: number | null
+      certified: boolean | null
+      postgres: string | null
+      clickhouse: string | null
+    }
   >({ name: preparedName(text), text })
   const [row] = rows
   if (!row) return null
@@ -88,7 +93,7 @@ export async function readPicture(client: Queryable, schema: string): Promise<Pi
   return {
     lane: laneOf(row),
     tipTimeMs: row.ms,
-    proved: row.proved ?? -1,
+    isCertified: row.certified ?? false,
     coverage: { postgres: ranges(row.postgres), clickhouse: ranges(row.clickhouse) },
   }
 }

@@ -1,5 +1,6 @@
-import type { Postgres } from '../postgres.ts'
-import { quoteIdentifier } from '../sql.ts'
+import { type Postgres, preparedBySchema } from '../postgres.ts'
+import { quoteIdentifier, relationOf } from '../sql.ts'
+import { hashOf, type Queryable } from './lane.ts'
 
 /** What was proved of the blocks held. */
 export interface ProofCounts {
@@ -29,3 +30,45 @@ export async function countProofs(postgres: Postgres, schema: string): Promise<P
     unprovableTxs: row?.txs ?? 0,
   }
 }
+
+/** The newest final block, and whether a certificate proves it. */
+export interface FinalBlock {
+  /** As it is held; null where it is not. */
+  readonly hash: string | null
+  /**
+   * A certificate that contradicts no other one is of a block that we hold, with our hash, at or
+   * above the newest final one, and every header from there up to it was recomputed. A height alone
+   * says nothing: the certificate may be of another branch. `VERIFY=links` recomputes no header, so
+   * that nothing is proved under it.
+   */
+  readonly isProved: boolean
+}
+
+export async function readFinalBlock(
+  client: Queryable,
+  schema: string,
+  { finalized, tip }: { readonly finalized: number; readonly tip: number },
+): Promise<FinalBlock> {
+  const { rows } = await client.query<{ hash: Buffer | null; proved: boolean | null }>({
+    ...statementOf(schema),
+    values: [finalized, Math.max(finalized, tip)],
+  })
+  const [row] = rows
+  return { hash: row?.hash ? hashOf(row.hash) : null, isProved: row?.proved ?? false }
+}
+
+/** No other one of these proofs is of the height of proof `p`, nor of its view of its epoch. */
+export const isUncontradicted = (proofs: string): string =>
+  `NOT EXISTS (SELECT 1 FROM ${proofs} AS o WHERE o.height = p.height AND o.digest <> p.digest)
+   AND NOT EXISTS (SELECT 1 FROM ${proofs} AS o WHERE o.epoch = p.epoch AND o.view = p.view AND o.digest <> p.digest)`
+
+/** Blocks that are held one upon the other are linked: each was appended to its parent. */
+const statementOf = preparedBySchema((schema) => {
+  const [proofs, blocks] = [relationOf(schema, 'finality_proofs'), relationOf(schema, 'blocks')]
+  return `SELECT (SELECT hash FROM ${blocks} WHERE num = $1) AS hash,
+    (SELECT (SELECT count(*) FROM ${relationOf(schema, 'block_proofs')}
+             WHERE block_num BETWEEN $1 AND $2 AND block_num <= p.height AND header = ${PROVED}) = p.height - $1 + 1
+     FROM ${proofs} AS p JOIN ${blocks} AS b ON b.num = p.height AND b.hash = p.digest
+     WHERE p.height BETWEEN $1 AND $2 AND b.num BETWEEN $1 AND $2 AND ${isUncontradicted(proofs)}
+     ORDER BY p.height LIMIT 1) AS proved`
+})

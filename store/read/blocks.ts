@@ -66,10 +66,11 @@ export async function findBlock(
     const transactions = await transactionHashes(client, state.schema, number)
     const header = await readArchivedHeader(client, state.schema, number)
     const block = typeof header?.block === 'object' && header.block !== null ? header.block : {}
+    const final = finals.has(number)
     const finality = wants.finality
-      ? await readBlockFinality(client, state, { number, hash: row.hash }, visible.finalized)
+      ? await readBlockFinality(client, state, { number, hash: row.hash }, final)
       : null
-    return { row, rpc: { ...block, transactions }, final: finals.has(number), finality }
+    return { row, rpc: { ...block, transactions }, final, finality }
   })
 }
 

@@ -11,8 +11,9 @@ import { keepProof } from '#store/finality/finalityProofs.ts'
 import { ChainState } from '#store/ledger/chainState.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import { silentLogger } from '#telemetry.ts'
-import { openChainStore } from '../store/support/chainStore.ts'
+import { decode, openChainStore } from '../store/support/chainStore.ts'
 import { certificateOf, grown, hashAt, TEST_EPOCH_BLOCKS } from '../support/finalityChain.ts'
+import { rangeOf, tempoProfile } from '../transform/ranges.ts'
 
 const branch = grown([], 9)
 const proof: StoredProof = {
@@ -27,7 +28,8 @@ async function opened(choice: FinalityChoice): Promise<ChainFinality> {
   onTestFinished(() => store.close())
   const { postgres, chainId, schema, fence } = store
   await keepProof({ postgres, chainId, fence }, proof, TEST_EPOCH_BLOCKS)
-  await postgres.pool.query(`UPDATE ${schema}.lanes SET finalized = 7`)
+  await store.head.append(decode({ ...rangeOf(branch), endpoint: 'test' }, 'roots', tempoProfile))
+  await store.head.finalize(7)
   const state = new ChainState({ chainId, schema, startBlock: 0, postgres, bell: new CommitBell() })
   await state.refresh()
   state.sawHead(9)

@@ -18,7 +18,7 @@ export const devProfile: ChainProfile = {
   checks: 'roots',
 }
 
-const tempoProfile: ChainProfile = { ...devProfile, headerRule: 'tempo' }
+export const tempoProfile: ChainProfile = { ...devProfile, headerRule: 'tempo' }
 export const ethereumProfile: ChainProfile = { ...devProfile, chainId: 1, kind: 'evm' }
 
 export function rangeOf(blocks: readonly RecordedBlock[]): TestRange {

@@ -148,7 +148,7 @@ export class HostileNetwork {
     await expect.poll(() => this.finalized(), patient).toBe(number)
     expect(await this.hashOf(number)).toBe(hashAt(branch, number))
     expect(await this.proofAtOrAbove(number)).toBeGreaterThanOrEqual(number)
-    expect(this.program.chain.finality).toMatchObject({ rule: 'proved' })
+    await expect.poll(() => this.program.chain.finality, patient).toMatchObject({ rule: 'proved' })
   }
 
   /** Waits until the newest certificate that was checked is of this height, whatever is final. */
