@@ -1,9 +1,12 @@
 /** Calls about a block, its content, or the chain's state there. */
 import { sliceItems, textOf } from '#ingest/read/json/jsonSlices.ts'
+import type { RelayWish } from '#ingest/relay/relay.ts'
+import type { RelayAnswer } from '#ingest/relay/relayAnswer.ts'
 import { quantity } from '#ingest/rpc/client/parse.ts'
 import { answered, type RpcOutcome } from './answer.ts'
 import { byHash, newest, type PlacedCall, placeCall } from './blocks.ts'
-import { ask, heightIn, type RpcContext } from './context.ts'
+import { ask, heightIn, isOfHash, type RpcContext } from './context.ts'
+import { internalError, RpcFailureError } from './failure.ts'
 import type { RpcCall } from './message.ts'
 import type { RpcMethod } from './methods.ts'
 import { blockFromStore, transactionFromStore } from './stored.ts'
@@ -21,8 +24,27 @@ export async function askAtBlock(call: RpcCall, method: RpcMethod, context: RpcC
   if (method.keeps) return await unpinned(call, placed, await askKept(call, placed, context), context)
   const isNamedByHash = method.class === 'block' && height === null && !isHeader
   if (isHeader && height === null) return await askNewest(call, context)
+  const hash = isHeader ? finalHash(height, context) : null
+  if (hash !== null) return await askOfHash({ ...call, params }, wish, hash, context)
   const outcome = await ask({ ...call, params }, isNamedByHash ? byHash : wish, context)
   return await unpinned(call, placed, outcome, context)
+}
+
+/** Hash of the newest final block where that has this height, and certificates decide of it. */
+const finalHash = (height: number | null, { stored }: RpcContext): string | null =>
+  stored && height === stored.state.finalized ? stored.state.finalizedHash : null
+
+/** The store did not answer: a node may, but with no other block than ours. */
+async function askOfHash(
+  call: Pick<RpcCall, 'method' | 'params'>,
+  wish: RelayWish,
+  hash: string,
+  context: RpcContext,
+): Promise<RpcOutcome> {
+  const admits = async ({ ok, text }: RelayAnswer) => !ok || isOfHash(text, hash)
+  const outcome = await ask(call, { ...wish, admits }, context)
+  if (outcome.kind === 'result' && !isOfHash(outcome.text, hash)) throw new RpcFailureError(internalError())
+  return outcome
 }
 
 /**

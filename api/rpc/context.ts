@@ -66,6 +66,13 @@ export async function ask(
   })
 }
 
+/** Whether the text of a result is a block of this hash, or null. */
+export function isOfHash(text: string, hash: string): boolean {
+  if (text === 'null') return true
+  const slice = sliceMembers(text)?.get('hash')
+  return slice !== undefined && textOf(text, slice).slice(1, -1).toLowerCase() === hash
+}
+
 /** The height that a result names in a member. */
 export function heightIn({ kind, text }: RpcOutcome, member: string): number | null {
   return kind === 'result' ? memberHeight(text, member) : null

@@ -204,11 +204,11 @@ export class RelayHeads {
     else this.#behindSinceMs ??= this.#clock.monotonic()
   }
 
-  /** What certificates prove is told to be safe too: only that can no endpoint invent. */
+  /** What is held as final by certificates is told to be safe too: only that can no endpoint invent. */
   async #granted(tag: 'safe' | 'finalized'): Promise<TagSeen> {
     const { finalized, isProved } = this.#trust
     // Its first block is final on every chain.
-    if (isProved) return { height: Math.max(0, finalized), isAlone: false, said: finalized }
+    if (isProved) return { height: Math.max(0, finalized), isAlone: false, said: finalized, isKnown: true }
     const words = await Promise.all(this.#endpoints.map((endpoint) => this.#wordOn(endpoint, tag)))
     return grantedTag(words, finalized, this.view.tagged(tag))
   }

@@ -86,9 +86,13 @@ export class RelayTrust {
     return this.#held.tip
   }
 
-  /** Newest block that ingest knows to be final; -1 before the first. */
+  /**
+   * Newest block that ingest knows to be final; -1 before the first. What a certificate proves above
+   * what is held is known by nobody here: any node may be asked for it, and say what it likes.
+   */
   get finalized(): number {
-    return Math.max(this.#held.finalized, this.#weighed.finalized)
+    const { finalized } = this.#held
+    return this.isProved ? finalized : Math.max(finalized, this.#weighed.finalized)
   }
 
   /** Certificates decide what is final: no endpoint has a say in it. */

@@ -25,9 +25,11 @@ export interface TagSeen {
   readonly isAlone: boolean
   /** The highest that any endpoint says. */
   readonly said: number
+  /** Not the word of endpoints: what they granted before, and told higher, counts no more. */
+  readonly isKnown?: boolean
 }
 
-interface ToldTag extends Omit<TagSeen, 'said'> {
+interface ToldTag extends Omit<TagSeen, 'said' | 'isKnown'> {
   /** When an endpoint last said as much. */
   readonly saidMs: number
 }
@@ -83,12 +85,12 @@ export class RelayView {
   }
 
   /** The height of a tag; not lower than told before, unless that is a word nobody keeps to. */
-  settleTag(tag: string, { height, isAlone, said }: TagSeen): number | null {
+  settleTag(tag: string, { height, isAlone, said, isKnown = false }: TagSeen): number | null {
     const nowMs = this.#clock.monotonic()
     const before = this.#tags.get(tag)
     const saidMs = before && said < before.height ? before.saidMs : nowMs
-    const isKept =
-      before && before.height > height && nowMs - saidMs <= LOWER_MS && (isAlone || !before.isAlone)
+    const isLower = before && before.height > height && !isKnown
+    const isKept = isLower && nowMs - saidMs <= LOWER_MS && (isAlone || !before.isAlone)
     const told = isKept ? { ...before, saidMs } : { height, isAlone, saidMs: nowMs }
     if (told.height < 0) return null
     this.#tags.set(tag, told)

@@ -155,7 +155,7 @@ export class ChainFinality {
   /** A key that was configured is so no more: nothing can be proved, and words count no longer. */
   get #withoutKey(): readonly FinalityProblem[] {
     const { head } = this.#options.state
-    const proved = this.#counted?.number ?? -1
+    const proved = this.#counted?.proof?.block.number ?? -1
     if (proved < 0 || head <= proved) return []
     const message = `no key is known, and finality stands at block ${proved}, whose certificate was checked; the head is ${head}`
     return [{ kind: 'finality_key_unknown', message }]

@@ -9,13 +9,16 @@ import type { EpochKeys } from '#ingest/finality/keys/epochKeys.ts'
 import { hash } from '#primitives.ts'
 import { verifyFinality } from '#program/commands/prove/verifyFinality.ts'
 import { keepProof } from '#store/finality/finalityProofs.ts'
+import { openPostgres } from '#store/postgres.ts'
 import { quoteIdentifier } from '#store/sql.ts'
+import { silentLogger } from '#telemetry.ts'
 import { decode } from '../store/support/chainStore.ts'
 import { amsterdamHeader } from '../support/amsterdam.ts'
 import { signingNetwork } from '../support/signedFinality.ts'
 import { ethereumProfile, rangeOf } from '../transform/ranges.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from './support/openapi.ts'
+import { door, node, plainNode } from './support/rpcApi.ts'
 
 const headers = [amsterdamHeader('devnet191prague'), amsterdamHeader('devnet192amsterdam')] as const
 const EPOCH_BLOCKS = 100
@@ -122,5 +125,32 @@ test('nothing is proved where headers do not lead to the certificate, or too man
   await forget()
   await certify(191 + 21_600, `0x${'9'.repeat(64)}`, `0x${'8'.repeat(64)}`)
   expect((await finalityAt(191)).said).toEqual({ rule: 'agreed', reason: 'certificate_far', proof: null })
+  await forget()
+})
+
+test('a node that is asked for the final block in place of the store gives ours, or none', async () => {
+  await api.finalize(192)
+  await forget()
+  await certify(192, `${headers[1]['hash']}`, `${headers[1]['parentHash']}`)
+  const gone = openPostgres({
+    url: 'postgres://127.0.0.1:1/none',
+    applicationName: 'test',
+    log: silentLogger,
+  })
+  const stored = { state: api.state, postgres: gone }
+  const heads = () => 194
+  const liar = await node({ call: plainNode(heads) })
+  const honest = await node({
+    call: plainNode(heads, ({ method, params: [at] }) =>
+      method === 'eth_getBlockByNumber' && at === '0xc0' ? { result: headers[1] } : undefined,
+    ),
+  })
+  const asked = async (...urls: string[]) => {
+    const { call } = await door({ urls, stored })
+    return await call('eth_getBlockByNumber', 'finalized', false)
+  }
+  expect(await asked(liar.url)).toMatchObject({ error: { code: -32603 } })
+  expect(await asked(liar.url, honest.url)).toMatchObject({ result: { hash: headers[1]['hash'] } })
+  await gone.close()
   await forget()
 })

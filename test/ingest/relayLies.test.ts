@@ -3,6 +3,9 @@
 // real relay over nodes in memory and a clock that is moved; a chain that grows and reorganizes, nodes
 // that lag, and one that changes its lies, by seed. What is told is compared with the chain.
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { chosenRule } from '#ingest/finality/rules/chosenRule.ts'
+import type { FinalityRule } from '#ingest/finality/rules/finalityRule.ts'
+import { type FinalityProof, ProvedFinality } from '#ingest/finality/rules/provedFinality.ts'
 import { openRelay } from '#ingest/relay/openRelay.ts'
 import type { Relay } from '#ingest/relay/relay.ts'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
@@ -28,8 +31,15 @@ const block = (number: number, digit = 'b'): BlockRef => ({
   ),
 })
 
+function proofOf(number: number, digit = 'b'): FinalityProof {
+  const told = block(number, digit)
+  const signature = new Uint8Array(48)
+  const proposal = { epoch: 0, view: number, parentView: number - 1, digest: told.hash }
+  return { certificate: { ...proposal, vote: signature, seed: signature }, block: told, endpoint: 'a' }
+}
+
 /** A relay over these hosts; `told` says what each of them tells in place of the truth. */
-function relayOver(hosts: readonly string[]) {
+function relayOver(hosts: readonly string[], finality?: (agreed: FinalityRule) => FinalityRule) {
   const chain = new FakeChain(HEAD + 1)
   chain.finalized = FINAL
   const told = new Map<string, TellBlock>()
@@ -39,6 +49,7 @@ function relayOver(hosts: readonly string[]) {
     chainId: 1,
     urls: hosts.map((host) => `http://${host}`),
     finalityDepth: 4,
+    ...(finality && { finality }),
     runtime: { clock, random: seededRandom(1), failpoint: () => {} },
     log: silentLogger,
     openTransport,
@@ -246,6 +257,21 @@ test('the only endpoint is believed; a head far above the next is no more after 
   expect(await head()).toBe(FAR)
   await clock.advance(61_000)
   expect(await head()).toBe(HEAD + 1)
+})
+
+test('certificates alone decide of tags: what is held as final, whatever they prove above', async () => {
+  const proved = new ProvedFinality()
+  const held = { tip: HEAD, finalized: FINAL - 10 }
+  const { clock, relay, tagged } = relayOver(['a', 'b'], (agreed) => chosenRule('both', agreed, proved))
+  relay.heed(held)
+  expect(await tagged()).toBe(FINAL)
+  proved.take(proofOf(FINAL + 5))
+  expect([await tagged(), await tagged('safe')]).toEqual([FINAL - 10, FINAL - 10])
+  held.finalized = FINAL + 5
+  expect([await tagged(), await tagged('safe')]).toEqual([FINAL + 5, FINAL + 5])
+  expect(proved.take(proofOf(FINAL + 5, 'c'))).toBe('equivocated')
+  await clock.advance(1_100)
+  expect(await tagged()).toBe(FINAL + 5)
 })
 
 describe('a problem is told', () => {

@@ -158,12 +158,12 @@ describe('a certificate', () => {
     const { look, watch } = await opened()
     await look(12)
     network.branch = 1
-    expect(await look(12)).toBe(12)
+    expect(await look(12)).toBe(-1)
     expect(watch.problems.map(({ kind }) => kind)).toEqual(['finality_equivocated'])
     network.branch = 0
-    expect(await look(15)).toBe(12)
+    expect(await look(15)).toBe(-1)
     const again = await opened()
-    expect(await again.look(15)).toBe(12)
+    expect(await again.look(15)).toBe(-1)
     expect(again.rule.equivocation?.map(({ block }) => block.hash)).toEqual([hashAt(12), hashAt(12, 1)])
   })
 

@@ -57,7 +57,7 @@ export class ProvedFinality implements FinalityRule {
   }
 
   get number(): number {
-    return this.#proof?.block.number ?? -1
+    return this.granted?.finalized ?? -1
   }
 
   get held(): string | null {
