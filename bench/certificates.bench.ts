@@ -61,7 +61,7 @@ export async function benchCertificates(): Promise<Line[]> {
 const held: EpochKeys = {
   epochBlocks: EPOCH_BLOCKS,
   keys: [{ fromEpoch: 0, key: cannedGroup.key, origin: 'configured' }],
-  unknownFrom: null,
+  unknownFrom: [],
 }
 
 /** As its documentation has it: each signature alone. @throws when one is not the group's */

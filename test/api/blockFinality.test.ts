@@ -26,7 +26,7 @@ const network = signingNetwork(`0x${'05'.repeat(32)}`)
 const keys: EpochKeys = {
   epochBlocks: EPOCH_BLOCKS,
   keys: [{ fromEpoch: 0, key: network.key, origin: 'pinned' }],
-  unknownFrom: null,
+  unknownFrom: [],
 }
 
 let api: ChainApi

@@ -15,7 +15,7 @@ const network = signingNetwork(`0x${'02'.repeat(32)}`)
 const keys: EpochKeys = {
   epochBlocks: 10,
   keys: [{ fromEpoch: 0, key: network.key, origin: 'configured' }],
-  unknownFrom: null,
+  unknownFrom: [],
 }
 const proposal = { epoch: 1, view: 6, parentView: 5, digest: digestOf(5) }
 const header = { number: 15, hash: proposal.digest }

@@ -72,7 +72,7 @@ class MadeUpNetwork implements FinalityNetwork {
 const keys: EpochKeys = {
   epochBlocks: EPOCH_BLOCKS,
   keys: [{ fromEpoch: 0, key: old.key, origin: 'configured' }],
-  unknownFrom: null,
+  unknownFrom: [],
 }
 
 let store: ChainStore

@@ -17,7 +17,7 @@ function keysOf(epochBlocks: number, ...keys: readonly (readonly [number, string
   const pinned = keys.map(([fromEpoch, key]) => {
     return { fromEpoch, key: `0x${key.replace(/^0x/, '')}`, origin: 'pinned' } as const
   })
-  return { epochBlocks, keys: pinned, unknownFrom: null }
+  return { epochBlocks, keys: pinned, unknownFrom: [] }
 }
 
 function refusedPart(bytes: Uint8Array, header: CertifiedHeader, keys: EpochKeys): CertificatePart | null {
@@ -95,7 +95,7 @@ describe('a certificate of Tempo’s mainnet', () => {
     const october = finalityVectors('identities')['4217'][1]?.key ?? ''
     expect(refusedPart(bytes, header, keysOf(21_600, [0, october]))).toBe('vote')
     expect(refusedPart(bytes, header, keysOf(21_600, [1515, mainnet.mainnet_identity]))).toBe('key')
-    expect(refusedPart(bytes, header, { ...keys, unknownFrom: 1514 })).toBe('key')
+    expect(refusedPart(bytes, header, { ...keys, unknownFrom: [1514] })).toBe('key')
     expect(refusedPart(bytes, header, keysOf(21_600, [0, '00'.repeat(96)]))).toBe('key')
   })
 })

@@ -19,17 +19,17 @@ export interface EpochKeys {
   /** By ascending epoch, one for each. */
   readonly keys: readonly EpochKey[]
   /**
-   * From this epoch on the key before it holds no longer and the next one is not known; null where
-   * nothing says so. A key of this epoch or a later one ends it.
+   * From each of these epochs on, ascending, the keys before it hold no longer and the next one is not
+   * known. A key of that epoch or a later one ends it.
    */
-  readonly unknownFrom: number | null
+  readonly unknownFrom: readonly number[]
 }
 
 /** The key that signs in an epoch; null where none is held. */
 export function keyAt({ keys, unknownFrom }: EpochKeys, epoch: number): EpochKey | null {
   const key = keys.findLast(({ fromEpoch }) => fromEpoch <= epoch)
   if (!key) return null
-  return unknownFrom !== null && unknownFrom <= epoch && key.fromEpoch < unknownFrom ? null : key
+  return unknownFrom.some((from) => key.fromEpoch < from && from <= epoch) ? null : key
 }
 
 /** With one key more, in place of the one of the same epoch. */
@@ -42,5 +42,5 @@ export function withKey(held: EpochKeys, added: EpochKey): EpochKeys {
 /** The same keys, where those before this epoch do not hold in it. */
 export const withoutKeyFrom = (keys: EpochKeys, epoch: number): EpochKeys => ({
   ...keys,
-  unknownFrom: Math.min(epoch, keys.unknownFrom ?? epoch),
+  unknownFrom: [...new Set([...keys.unknownFrom, epoch])].toSorted((one, other) => one - other),
 })

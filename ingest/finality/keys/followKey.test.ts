@@ -9,7 +9,7 @@ const { key: newKey } = signingNetwork(`0x${'03'.repeat(32)}`)
 const keys: EpochKeys = {
   epochBlocks: 10,
   keys: [{ fromEpoch: 0, key: oldKey, origin: 'pinned' }],
-  unknownFrom: null,
+  unknownFrom: [],
 }
 
 /** The last block in front of an epoch, and what it tells of it. */

@@ -1,5 +1,5 @@
 import type { Hash, Hex } from '#primitives.ts'
-import { type EpochKeys, withKey } from './epochKeys.ts'
+import { type EpochKeys, withKey, withoutKeyFrom } from './epochKeys.ts'
 import type { KeyRefusal } from './keyRefusedError.ts'
 
 /** What the last block before an epoch led to: its key, or why none was taken. */
@@ -15,6 +15,6 @@ export function keysWith(pinned: EpochKeys, decided: readonly KeyDecision[]): Ep
   for (const { fromEpoch, key } of decided)
     if (key !== null) keys = withKey(keys, { fromEpoch, key, origin: 'followed' })
   for (const pin of pinned.keys) keys = withKey(keys, pin)
-  const refused = decided.filter(({ key }) => key === null).map(({ fromEpoch }) => fromEpoch)
-  return { ...keys, unknownFrom: refused.length === 0 ? null : Math.min(...refused) }
+  for (const { fromEpoch, key } of decided) if (key === null) keys = withoutKeyFrom(keys, fromEpoch)
+  return keys
 }

@@ -58,7 +58,7 @@ export function initialKeys(
   configured: ConfiguredKey | null,
   epochBlocks = EPOCH_BLOCKS,
 ): EpochKeys | null {
-  const pinned: EpochKeys = { epochBlocks, keys: pinnedKeys[chainId] ?? [], unknownFrom: null }
+  const pinned: EpochKeys = { epochBlocks, keys: pinnedKeys[chainId] ?? [], unknownFrom: [] }
   if (!configured) return pinned.keys.length === 0 ? null : pinned
   const { identity, fromEpoch } = configured
   return withKey(pinned, { fromEpoch, key: identity, origin: 'configured' })

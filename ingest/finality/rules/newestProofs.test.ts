@@ -10,7 +10,7 @@ const forger = signingNetwork(`0x${'03'.repeat(32)}`)
 const keys: EpochKeys = {
   epochBlocks: 10,
   keys: [{ fromEpoch: 0, key: network.key, origin: 'configured' }],
-  unknownFrom: null,
+  unknownFrom: [],
 }
 
 const heights = new Map<string, number>()

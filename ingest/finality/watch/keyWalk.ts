@@ -130,9 +130,8 @@ export class KeyWalk {
   async #take(followed: EpochKeys, epoch: number, boundaryHash: Hash | null, keeper: FinalityKeeper) {
     const added = followed.keys.find(({ fromEpoch, origin }) => fromEpoch === epoch && origin === 'followed')
     if (added) await keeper.keepKey({ fromEpoch: epoch, key: added.key, boundaryHash, refusal: null })
-    else if (followed.unknownFrom === epoch) await keeper.forgetRefusal(epoch)
-    const unknownFrom = followed.unknownFrom === epoch ? null : followed.unknownFrom
-    this.#keys = { ...followed, unknownFrom }
+    else if (followed.unknownFrom.includes(epoch)) await keeper.forgetRefusal(epoch)
+    this.#keys = { ...followed, unknownFrom: followed.unknownFrom.filter((from) => from !== epoch) }
   }
 
   async #refuse({ reason, epoch }: KeyRefusedError, boundaryHash: Hash | null, keeper: FinalityKeeper) {

@@ -14,7 +14,7 @@ const network = signingNetwork(`0x${'03'.repeat(32)}`)
 const keys: EpochKeys = {
   epochBlocks: 10,
   keys: [{ fromEpoch: 0, key: network.key, origin: 'pinned' }],
-  unknownFrom: null,
+  unknownFrom: [],
 }
 const trust = { chainId: null, keysOf: (id: number) => (id === CHAIN ? keys : null) }
 
