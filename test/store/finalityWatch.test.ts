@@ -18,10 +18,9 @@ import { outcomeExtraData, type SigningNetwork, signingNetwork } from '../suppor
 import { type ChainStore, openChainStore } from './support/chainStore.ts'
 
 const EPOCH_BLOCKS = 10
-const [old, young] = ['02', '03'].map((byte) => signingNetwork(`0x${byte.repeat(32)}`)) as [
-  SigningNetwork,
-  SigningNetwork,
-]
+const [old, young, october, stranger] = ['02', '03', '04', '05'].map((byte) =>
+  signingNetwork(`0x${byte.repeat(32)}`),
+) as [SigningNetwork, SigningNetwork, SigningNetwork, SigningNetwork]
 const never = new AbortController().signal
 const hashAt = (height: number, branch = 0): Hash =>
   hash(`0x${(branch * 1_000_000 + Math.max(0, height)).toString(16).padStart(64, '0')}`)
@@ -35,12 +34,23 @@ class MadeUpNetwork implements FinalityNetwork {
   /** Heights whose certificates nobody has. */
   readonly lost = new Set<number>()
   readonly asked: (number | 'latest')[] = []
+  /** What a liar gives beside: the old key's certificate of a height, or one that nobody signed. */
+  lie: { readonly height: number; readonly isSigned: boolean } | null = null
 
   async certificates(what: Parameters<FinalityNetwork['certificates']>[0]) {
     this.asked.push(what === 'latest' ? 'latest' : what.height)
     const heights = what === 'latest' ? this.latest : this.lost.has(what.height) ? [] : [what.height]
     const given = heights.map((height) => ({ bytes: this.#certificate(height), endpoints: ['a.example'] }))
+    if (what === 'latest' && this.lie)
+      given.push({ bytes: this.#false(this.lie), endpoints: ['liar.example'] })
     return { given, without: [] }
+  }
+
+  #false({ height, isSigned }: { height: number; isSigned: boolean }): Uint8Array {
+    const epoch = Math.floor(height / EPOCH_BLOCKS)
+    const view = (height % EPOCH_BLOCKS) + 1
+    const signer = isSigned ? old : stranger
+    return signer.certificate({ epoch, view, parentView: view - 1, digest: hashAt(height) })
   }
 
   async headerOf(digest: Hash) {
@@ -178,7 +188,43 @@ describe('a certificate', () => {
   })
 })
 
+describe('a liar', () => {
+  test.each([
+    ['the old key', { height: 305, isSigned: true }],
+    ['nobody', { height: 305, isSigned: false }],
+  ])(
+    'that invents a block behind a later pin, by %s, moves nothing of what is followed',
+    async (_whose, lie) => {
+      Object.assign(network, { changes: 4 })
+      const later = { fromEpoch: 20, key: october.key, origin: 'stated' } as const
+      const { look, watch } = await opened({ pinned: { ...keys, keys: [...keys.keys, later] } })
+      for (const height of [29, 39, 49]) network.lost.add(height)
+      expect(await look(25)).toBe(25)
+      network.lie = lie
+      expect(await look(26)).toBe(26)
+      // The old key goes on signing behind its end.
+      network.lie = { height: 57, isSigned: true }
+      expect(await look(27)).toBe(27)
+      network.lie = null
+      network.lost.clear()
+      for (const height of [35, 41, 52]) expect(await look(height)).toBe(height)
+      expect([watch.identity, watch.problems]).toEqual([young.key, []])
+    },
+  )
+})
+
 describe('a key', () => {
+  test('behind a gap is gone on with from the pin, once that was seen signing', async () => {
+    network.changes = 20
+    const later = { fromEpoch: 20, key: young.key, origin: 'stated' } as const
+    const { look, watch } = await opened({ pinned: { ...keys, keys: [...keys.keys, later] } })
+    await look(12)
+    network.lost.add(19)
+    expect(await look(345)).toBe(269)
+    expect(await look(345)).toBe(345)
+    expect([watch.identity, watch.problems]).toEqual([young.key, []])
+  })
+
   test('that is stated alone is told until a certificate under it was checked, also at the next start', async () => {
     const stated = { fromEpoch: 3, key: young.key, origin: 'stated' } as const
     const pinned = { ...keys, keys: [...keys.keys, stated] }

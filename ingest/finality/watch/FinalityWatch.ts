@@ -77,8 +77,8 @@ export class FinalityWatch {
   #serving: ReadonlySet<string> = new Set()
   /** The last epoch whose key is sure: it signed, or it was followed up to there. */
   #knownEpoch: number | null = null
-  /** How far keys were followed where nothing of that epoch is proved yet. */
-  #walkedTo: number | null = null
+  /** How far keys were followed from there, no epoch left out. */
+  #walkedTo = 0
   #checkedAtMs: number | null = null
   /** When what is proved moved last, on the monotonic clock. */
   #movedAtMs: number
@@ -216,24 +216,24 @@ export class FinalityWatch {
     } catch (error) {
       const pin = this.#walk.keys.keys.findLast(({ fromEpoch }) => fromEpoch <= epoch)
       if (!(error instanceof CertificateRefusedError) || error.part !== 'vote' || !pin) throw error
-      await this.#walkFrom(this.#walkedTo ?? pin.fromEpoch, epoch, writer, signal)
+      await this.#walkFrom(pin.fromEpoch, epoch, writer, signal)
       return await checks.check(bytes, header, this.#walk.keys, signal)
     }
   }
 
   async #followTo(epoch: number, writer: FinalityKeeper, signal: AbortSignal): Promise<void> {
     if (this.#knownEpoch === null || epoch <= this.#knownEpoch) return
-    await this.#walkFrom(Math.max(this.#knownEpoch, this.#walkedTo ?? 0), epoch, writer, signal)
+    await this.#walkFrom(Math.max(this.#knownEpoch, this.#walkedTo), epoch, writer, signal)
   }
 
   /** @throws CertificateRefusedError `key` where the way ends, or takes more than this look */
   async #walkFrom(from: number, to: number, writer: FinalityKeeper, signal: AbortSignal): Promise<void> {
     if (from >= to) return
-    const reached = await this.#walk.walk(from, to, writer, signal).catch((error: unknown) => {
+    const { reached, followedTo } = await this.#walk.walk(from, to, writer, signal).catch((error: unknown) => {
       if (error instanceof KeyRefusedError) throw new CertificateRefusedError('key', error.message)
       throw error
     })
-    this.#walkedTo = reached
+    if (followedTo > from) this.#walkedTo = Math.max(this.#walkedTo, followedTo)
     if (reached < to)
       throw new CertificateRefusedError('key', `keys are followed up to epoch ${reached} of ${to} so far`)
   }

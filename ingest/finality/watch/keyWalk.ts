@@ -3,6 +3,7 @@
  * epoch's last block tells the next key; the block counts by its own certificate.
  */
 import type { Hash } from '#primitives.ts'
+import { BoundedMap } from '#runtime/BoundedMap.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { readCertificate } from '../certificate/certificate.ts'
 import { CertificateRefusedError } from '../certificate/certificateRefusedError.ts'
@@ -26,6 +27,16 @@ export interface KeyWalkOptions {
 const STEPS_MAX = 8
 /** After a refusal the same block is not asked for at once: nodes may have it later. */
 const AGAIN_MS = 10_000
+/** More than there are pins. */
+const REFUSALS_MAX = 64
+
+/** How far a walk came. */
+export interface Walked {
+  /** Certificates of this epoch can be checked. */
+  readonly reached: number
+  /** Up to here no epoch is left out. */
+  readonly followedTo: number
+}
 
 /** A last block, and its own certificate where one was checked. */
 interface Boundary extends BoundaryBlock {
@@ -40,11 +51,13 @@ export class KeyWalk {
   readonly #options: KeyWalkOptions
   #keys: EpochKeys
   #problem: KeyRefusedError | null = null
-  #againAtMs = Number.NEGATIVE_INFINITY
+  /** By epoch, until its last block is asked for again. */
+  readonly #refusals: BoundedMap<number, KeyRefusedError>
 
   constructor(keys: EpochKeys, options: KeyWalkOptions) {
     this.#keys = keys
     this.#options = options
+    this.#refusals = new BoundedMap({ max: REFUSALS_MAX, now: () => options.clock.monotonic() })
   }
 
   get keys(): EpochKeys {
@@ -62,33 +75,45 @@ export class KeyWalk {
   }
 
   /**
-   * Goes from an epoch whose key is known to another one.
-   * @returns the epoch that was reached: not `to` where more steps are needed than one look takes
+   * Goes from an epoch whose key is known to another one. Behind a gap a pin is gone on from: the keys
+   * from it on are what certificates may be checked under, and prove no more than that.
    * @throws KeyRefusedError where the way ends; at once, while it is too early to try again
    */
-  async walk(from: number, to: number, keeper: FinalityKeeper, signal: AbortSignal): Promise<number> {
-    const { clock } = this.#options
-    if (this.#problem?.epoch === from + 1 && clock.monotonic() < this.#againAtMs) throw this.#problem
-    const end = Math.min(to, from + STEPS_MAX)
+  async walk(from: number, to: number, keeper: FinalityKeeper, signal: AbortSignal): Promise<Walked> {
     let problem: KeyRefusedError | null = null
-    let epoch = from
-    while (epoch < end) {
+    let hasJumped = false
+    let [reached, followedTo] = [from, from]
+    for (let steps = 0; reached < to && steps < STEPS_MAX; steps++) {
       try {
-        await this.#step(epoch, keeper, signal)
-        epoch++
+        this.#assertDue(reached + 1)
+        await this.#step(reached, keeper, signal)
+        reached++
+        if (!hasJumped) followedTo = reached
       } catch (error) {
         if (!(error instanceof KeyRefusedError)) throw error
-        const pin = this.#pinBetween(epoch, to)
-        this.#problem = error
-        this.#againAtMs = clock.monotonic() + AGAIN_MS
+        const pin = this.#pinBetween(reached, to)
+        this.#refused(error)
         if (pin === null) throw error
         // A pin is worth more than the blocks that are served.
         if (error.reason === 'pin_contradicted') problem = error
-        epoch = pin
+        reached = pin
+        hasJumped = true
       }
     }
     this.#problem = problem
-    return epoch
+    return { reached, followedTo }
+  }
+
+  /** @throws KeyRefusedError that of before, while it is too early to try again */
+  #assertDue(epoch: number): void {
+    const refused = this.#refusals.get(epoch)
+    if (refused) throw refused
+  }
+
+  #refused(error: KeyRefusedError): void {
+    this.#problem = error
+    if (!this.#refusals.has(error.epoch))
+      this.#refusals.set(error.epoch, error, this.#options.clock.monotonic() + AGAIN_MS)
   }
 
   /** The first epoch behind this one with a key that was compiled in or configured. */
