@@ -188,6 +188,42 @@ describe('a certificate', () => {
   })
 })
 
+describe('after a restart', () => {
+  test('the age of the newest proof counts from when it was checked', async () => {
+    await (await opened()).look(12)
+    nowMs += MISSING_MS
+    const { look, watch } = await opened()
+    await look(12)
+    expect(watch.problems.map(({ kind }) => kind)).toEqual(['finality_certificates_missing'])
+    await look(13)
+    expect(watch.problems).toEqual([])
+  })
+
+  test('a proof that is newer, or of a clock that is ahead, is no problem', async () => {
+    await (await opened()).look(12)
+    nowMs += MISSING_MS / 2
+    const { look, watch } = await opened()
+    await look(12)
+    expect(watch.problems).toEqual([])
+    nowMs -= MISSING_MS
+    const behind = await opened()
+    await behind.look(12)
+    expect(behind.watch.problems).toEqual([])
+  })
+
+  test('of a process that stands by it counts, too', async () => {
+    const { look } = await opened()
+    await look(12)
+    nowMs += MISSING_MS
+    const { watch } = await opened({ isWriter: false })
+    await watch.look(never)
+    expect(watch.problems.map(({ kind }) => kind)).toEqual(['finality_certificates_missing'])
+    await look(13)
+    await watch.look(never)
+    expect(watch.problems).toEqual([])
+  })
+})
+
 describe('a liar', () => {
   test.each([
     ['the old key', { height: 305, isSigned: true }],

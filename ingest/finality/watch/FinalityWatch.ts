@@ -80,8 +80,12 @@ export class FinalityWatch {
   /** How far keys were followed from there, no epoch left out. */
   #walkedTo = 0
   #checkedAtMs: number | null = null
-  /** When what is proved moved last, on the monotonic clock. */
+  /** When what is proved moved last, on the monotonic clock; before the start, where that is so. */
   #movedAtMs: number
+  /** The newest proof that was taken from the store. */
+  #loadedHeight = -1
+  /** What there is was asked for since the start. */
+  #hasLooked = false
   #lastRefused: LastRefused | null = null
   readonly #logged = new Set<string>()
 
@@ -131,7 +135,8 @@ export class FinalityWatch {
     if (problem && head() >= problem.epoch * keys.epochBlocks - 1)
       problems.push({ kind: 'finality_key_unknown', message: problem.message })
     const waitedMs = clock.monotonic() - this.#movedAtMs
-    if ((rule.proof || certificatesAlone) && waitedMs >= MISSING_MS && head() > rule.number) {
+    const isAwaited = this.#hasLooked && (rule.proof !== null || certificatesAlone)
+    if (isAwaited && waitedMs >= MISSING_MS && head() > rule.number) {
       const minutes = Math.floor(waitedMs / 60_000)
       const message = `no certificate above block ${rule.number} for ${minutes} minutes, while the head is ${head()}`
       problems.push({ kind: 'finality_certificates_missing', message })
@@ -143,10 +148,20 @@ export class FinalityWatch {
   async load(): Promise<void> {
     const { store, rule, keys } = this.#options
     this.#walk.adopt(keysWith(keys, await store.keys()))
-    for (const proof of await store.proofs()) {
+    const proofs = await store.proofs()
+    for (const proof of proofs) {
       this.#taken(proof, rule.take(proof))
       this.#checkedAtMs = Math.max(this.#checkedAtMs ?? 0, proof.checkedAtMs)
     }
+    const newest = proofs.at(-1)
+    if (newest && newest.block.number > this.#loadedHeight) this.#ageFrom(newest)
+  }
+
+  /** By the wall clock, once: it may be set anew while the process runs, and may be behind the other's. */
+  #ageFrom({ block, checkedAtMs }: StoredProof): void {
+    const { clock } = this.#options
+    this.#loadedHeight = block.number
+    this.#movedAtMs = clock.monotonic() - Math.max(0, clock.now() - checkedAtMs)
   }
 
   /** Until aborted. */
@@ -161,12 +176,18 @@ export class FinalityWatch {
 
   /** Once. @returns milliseconds until the next look @throws what asking, checking and storing throw */
   async look(signal: AbortSignal): Promise<number> {
-    const { network, rule, keeper, head, clock } = this.#options
-    const writer = keeper()
-    if (!writer) {
+    try {
+      const writer = this.#options.keeper()
+      if (writer) return await this.#ask(writer, signal)
       await this.load()
       return IDLE_MS
+    } finally {
+      this.#hasLooked = true
     }
+  }
+
+  async #ask(writer: FinalityKeeper, signal: AbortSignal): Promise<number> {
+    const { network, rule, head, clock } = this.#options
     if (rule.equivocation) return UNSERVED_MS
     const { given, without } = await network.certificates('latest', signal)
     this.#serving = new Set(given.flatMap(({ endpoints }) => endpoints))
