@@ -11,7 +11,7 @@ import { openRelay } from '#ingest/relay/openRelay.ts'
 import type { Relay } from '#ingest/relay/relay.ts'
 import { SourceError } from '#ingest/rpc/client/errors.ts'
 import { Identities, isSameChain, type ToldIdentity } from '#ingest/rpc/endpoints/identities.ts'
-import { finalityNetwork } from '#ingest/rpc/finalizations.ts'
+import { finalityNetwork } from '#ingest/rpc/finality/finalityEndpoints.ts'
 import { createSource, type RpcSource } from '#ingest/rpc/rpcSource.ts'
 import type { DevChain } from '#local/devchain/node.ts'
 import type { Hash } from '#primitives.ts'
@@ -151,7 +151,7 @@ export async function reachChain(
     })
     const relay = openRelay(source, { relayUrls: config.relayUrls, clock: runtime.clock })
     const kind = devChain ? 'tempo' : await kindOf(chainId, source, postgres)
-    const network = finalityNetwork(source.pool)
+    const network = finalityNetwork(source.pool, runtime.clock)
     const finality = { choice, proved, keys: initialKeys(chainId, key), network }
     return { config, chainId, kind, genesisHash, source, relay, finality, devChain }
   } finally {

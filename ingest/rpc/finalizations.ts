@@ -4,10 +4,8 @@
  * another version name it otherwise.
  */
 import { type BlockRef, type Hash, membersOf } from '#primitives.ts'
-import { bytesOf, CERTIFICATE_BYTES_MAX } from '../finality/certificate/certificate.ts'
+import { CERTIFICATE_BYTES_MAX } from '../finality/certificate/certificate.ts'
 import { type RecomputedHeader, recomputedHeader } from '../finality/certificate/recomputedHeader.ts'
-import type { FinalityNetwork, GivenCertificates } from '../finality/watch/finalityNetwork.ts'
-import { RpcError } from './client/errors.ts'
 import type { Admission } from './endpoints/admission.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
 
@@ -19,49 +17,13 @@ interface Pool {
   readonly admission: Admission
 }
 
-const finalizationMethod = 'consensus_getFinalization'
+export const finalizationMethod = 'consensus_getFinalization'
 
-/** The answer may hold a whole block, of which none so far had more than 2 MB. */
-const FINALIZATION_BYTES_MAX = 8 * 1_024 * 1_024
 /** A header takes 3 KB, and the hashes of its transactions 70 bytes each. */
-const HEADER_BYTES_MAX = 4 * 1_024 * 1_024
+export const HEADER_BYTES_MAX = 4 * 1_024 * 1_024
 
 /** Hex digits in lowercase without `0x`, as nodes write a certificate. */
 const certificateText = /^(?:[0-9a-f]{2})+$/
-
-/** The endpoints of a chain, as a watch of its finality sees them. */
-export const finalityNetwork = (pool: Pool): FinalityNetwork => ({
-  certificates: (of, signal) => askCertificates(pool, of, signal),
-  headerOf: (digest, endpoints, signal) => askCertifiedHeader(pool, digest, endpoints, signal),
-})
-
-/** Asks every endpoint, beside ingest. How it goes moves nothing. */
-export async function askCertificates(
-  { endpoints, admission }: Pool,
-  of: FinalizationOf,
-  signal?: AbortSignal,
-): Promise<GivenCertificates> {
-  const bounds = { bytesMax: FINALIZATION_BYTES_MAX, ...(signal && { signal }) }
-  const answers = await Promise.allSettled(
-    endpoints.map((endpoint) => admission.askBeside(endpoint, finalizationMethod, [of], bounds)),
-  )
-  signal?.throwIfAborted()
-  const given = new Map<string, { readonly bytes: Uint8Array; readonly endpoints: string[] }>()
-  const without: string[] = []
-  for (const [index, answer] of answers.entries()) {
-    const name = endpoints[index]?.name ?? ''
-    if (answer.status === 'rejected') {
-      if (answer.reason instanceof RpcError && answer.reason.failure === 'method_missing') without.push(name)
-      continue
-    }
-    const text = readFinalization(answer.value)
-    if (text === null) continue
-    const same = given.get(text)
-    if (same) same.endpoints.push(name)
-    else given.set(text, { bytes: bytesOf(`0x${text}`), endpoints: [name] })
-  }
-  return { given: [...given.values()], without }
-}
 
 /**
  * The header of the block that a certificate names, from one of the endpoints that gave it: it has

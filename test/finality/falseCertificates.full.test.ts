@@ -32,7 +32,7 @@ describe('with every endpoint lying together', () => {
     await network.standsAt(FIRST)
     const names = network.nodes.map(({ url }) => new URL(url).host)
     const { lastRefused } = network.program.chain.finality
-    expect(lastRefused).toMatchObject({ part: 'vote', problem: expect.stringContaining(names.join(', ')) })
+    expect(lastRefused).toMatchObject({ part: 'vote', problem: expect.stringMatching(names.join('.*, ')) })
     network.later(11 * 60_000)
     await network.held(/no certificate above block 12 for 11 minutes/)
     expect(await network.proofs()).toEqual([FIRST])
@@ -57,6 +57,8 @@ describe('with every endpoint lying together', () => {
       const told = spellings.slice(first, first + network.nodes.length)
       for (const [index, [, text]] of told.entries())
         Object.assign(network.nodes[index] ?? {}, { latest: text })
+      // Nodes that were false a few times are asked each minute.
+      await network.start()
       await network.looked()
       expect([told.map(([what]) => what), await network.finalized()]).toEqual([expect.anything(), FIRST])
     }
@@ -90,6 +92,7 @@ describe('with every endpoint lying together', () => {
     const network = await certifiedOnce()
     for (const epoch of [0, 2, 3]) {
       network.certify(chain, NEXT, { epoch })
+      await network.start()
       await network.standsAt(FIRST)
     }
     network.certify(chain, NEXT)

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { readCertificate } from '#ingest/finality/certificate/certificate.ts'
 import { chosenRule } from '#ingest/finality/rules/chosenRule.ts'
 import { ProvedFinality } from '#ingest/finality/rules/provedFinality.ts'
-import { askCertificates, askCertifiedHeader } from '#ingest/rpc/finalizations.ts'
+import { finalityNetwork } from '#ingest/rpc/finality/finalityEndpoints.ts'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
 import { hash } from '#primitives.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
@@ -35,6 +35,9 @@ function sourceOf(...answers: readonly Answers[]) {
   return source
 }
 
+const never = new AbortController().signal
+const asking = ({ pool }: ReturnType<typeof sourceOf>) => finalityNetwork(pool, systemRuntime().clock)
+
 const network = signingNetwork(`0x${'02'.repeat(32)}`)
 const certificateOf = (byte: number) => {
   const bytes = network.certificate({ epoch: 0, view: byte, parentView: 1, digest: digestOf(byte) })
@@ -47,14 +50,15 @@ const missing = finalization({ error: { code: -32_601, message: 'the method does
 
 describe('certificates', () => {
   test('are given once each, with the endpoints that gave them', async () => {
-    const { pool } = sourceOf(told(first.text), told(second.text), told(first.text), missing)
-    const [one, two, three, four] = pool.endpoints.map(({ name }) => name)
-    expect(await askCertificates(pool, 'latest')).toEqual({
+    const source = sourceOf(told(first.text), told(second.text), told(first.text), missing)
+    const [one, two, three, four] = source.pool.endpoints.map(({ name }) => name)
+    expect(await asking(source).certificates('latest', never)).toEqual({
       given: [
         { bytes: first.bytes, endpoints: [one, three] },
         { bytes: second.bytes, endpoints: [two] },
       ],
       without: [four],
+      isPart: false,
     })
   })
 
@@ -69,7 +73,7 @@ describe('certificates', () => {
     ],
   ])('are not given by an endpoint %s, which loses nothing by it', async (_what, answers) => {
     const source = sourceOf(answers, told(first.text))
-    const { given, without } = await askCertificates(source.pool, { height: 5 })
+    const { given, without } = await asking(source).certificates({ height: 5 }, never)
     expect([given.map(({ bytes }) => bytes), without]).toEqual([[first.bytes], []])
     expect(source.endpoints()).toMatchObject([{ lastFailure: null }, { lastFailure: null }])
     expect((await source.head()).head.number).toBe(2)
@@ -82,18 +86,20 @@ describe('the header that a certificate names', () => {
   const digest = hash(String(block['hash']))
 
   test('comes from the endpoint whose fields give its hash', async () => {
-    const { pool } = sourceOf(header({ gasUsed: '0x1' }), header({}), missing)
-    const names = pool.endpoints.map(({ name }) => name)
-    expect(await askCertifiedHeader(pool, digest, names)).toMatchObject({ number: 32_723_999, hash: digest })
-    expect(await askCertifiedHeader(pool, digest, names.slice(0, 1))).toBeNull()
-    expect(await askCertifiedHeader(pool, digest, [])).toBeNull()
+    const source = sourceOf(header({ gasUsed: '0x1' }), header({}), missing)
+    const names = source.pool.endpoints.map(({ name }) => name)
+    const headerOf = (from: readonly string[] | null) => asking(source).headerOf(digest, from, never)
+    expect(await headerOf(names)).toMatchObject({ number: 32_723_999, hash: digest })
+    expect(await headerOf(null)).toMatchObject({ hash: digest })
+    expect(await headerOf(names.slice(0, 1))).toBeNull()
+    expect(await headerOf([])).toBeNull()
   })
 
   test('is none where it was told with the hash alone', async () => {
-    const { pool } = sourceOf(header({ hash: digestOf(9) }))
-    const names = pool.endpoints.map(({ name }) => name)
-    expect(await askCertifiedHeader(pool, digestOf(9), names)).toBeNull()
-    expect(await askCertifiedHeader(pool, digest, names)).toMatchObject({ hash: digest })
+    const source = sourceOf(header({ hash: digestOf(9) }))
+    const names = source.pool.endpoints.map(({ name }) => name)
+    expect(await asking(source).headerOf(digestOf(9), names, never)).toBeNull()
+    expect(await asking(source).headerOf(digest, names, never)).toMatchObject({ hash: digest })
   })
 })
 

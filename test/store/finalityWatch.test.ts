@@ -36,6 +36,7 @@ class MadeUpNetwork implements FinalityNetwork {
   readonly asked: (number | 'latest')[] = []
   /** What a liar gives beside: the old key's certificate of a height, or one that nobody signed. */
   lie: { readonly height: number; readonly isSigned: boolean } | null = null
+  readonly told: string[] = []
 
   async certificates(what: Parameters<FinalityNetwork['certificates']>[0]) {
     this.asked.push(what === 'latest' ? 'latest' : what.height)
@@ -44,6 +45,10 @@ class MadeUpNetwork implements FinalityNetwork {
     if (what === 'latest' && this.lie)
       given.push({ bytes: this.#false(this.lie), endpoints: ['liar.example'] })
     return { given, without: [] }
+  }
+
+  refused(endpoints: readonly string[], part: string): void {
+    this.told.push(`${endpoints.join()} ${part}`)
   }
 
   #false({ height, isSigned }: { height: number; isSigned: boolean }): Uint8Array {
@@ -225,6 +230,14 @@ describe('after a restart', () => {
 })
 
 describe('a liar', () => {
+  test('is named with what it gave, and nobody else is', async () => {
+    const { look } = await opened()
+    await look(12)
+    network.lie = { height: 15, isSigned: false }
+    expect(await look(14)).toBe(14)
+    expect(network.told).toEqual(['liar.example vote'])
+  })
+
   test.each([
     ['the old key', { height: 305, isSigned: true }],
     ['nobody', { height: 305, isSigned: false }],

@@ -65,6 +65,20 @@ describe('of the certificates that endpoints give', () => {
     expect([proofs, checked]).toEqual([[], []])
   })
 
+  it('headers are asked for at a time: none has to wait for another one', async () => {
+    const { search } = searchFrom()
+    const asked: string[] = []
+    const one = Promise.withResolvers<void>()
+    const headerOf: ProofSearch['headerOf'] = async (hash, endpoints) => {
+      asked.push(hash)
+      if (asked.length === 2) one.resolve()
+      await one.promise
+      return await search.headerOf(hash, endpoints)
+    }
+    const { proofs } = await newestProofs([given(12), given(14)], { ...search, headerOf })
+    expect(numbersOf(proofs)).toEqual([14])
+  })
+
   it('a forged one is passed over, and named with who gave it', async () => {
     const { search } = searchFrom()
     const forged = given(15, { byte: 99, by: forger, from: 'liar' })

@@ -48,11 +48,8 @@ export async function newestProofs(
   search: ProofSearch,
 ): Promise<FoundProofs> {
   const refused: RefusedCertificate[] = []
-  const candidates: Candidate[] = []
-  for (const one of given) {
-    const candidate = await refusing(one, refused, () => candidateOf(one, search))
-    if (candidate) candidates.push(candidate)
-  }
+  const look = (one: GivenCertificate) => refusing(one, refused, () => candidateOf(one, search))
+  const candidates = (await Promise.all(given.map(look))).filter((candidate) => candidate !== null)
   candidates.sort((one, other) => other.proof.block.number - one.proof.block.number)
   const proofs: FinalityProof[] = []
   for (const { proof, given: one } of candidates) {

@@ -189,12 +189,17 @@ export class FinalityWatch {
   async #ask(writer: FinalityKeeper, signal: AbortSignal): Promise<number> {
     const { network, rule, head, clock } = this.#options
     if (rule.equivocation) return UNSERVED_MS
-    const { given, without } = await network.certificates('latest', signal)
-    this.#serving = new Set(given.flatMap(({ endpoints }) => endpoints))
-    if (given.length === 0) return rule.proof || without.length === 0 ? LOOK_MS : UNSERVED_MS
+    const { given, without, isPart = false } = await network.certificates('latest', signal)
+    const serving = given.flatMap(({ endpoints }) => endpoints)
+    this.#serving = new Set(isPart ? [...this.#serving, ...serving] : serving)
+    if (given.length === 0) return rule.proof || isPart || without.length === 0 ? LOOK_MS : UNSERVED_MS
+    const [knownEpoch, walkedTo] = [this.#knownEpoch, this.#walkedTo]
     const found = await this.#search(given, writer, signal)
     const checkedAtMs = clock.now()
     this.#tellRefused(found, checkedAtMs)
+    const isOnTheWay = this.#knownEpoch !== knownEpoch || this.#walkedTo !== walkedTo
+    for (const { endpoints, error } of found.refused)
+      if (error.part !== 'key' || !isOnTheWay) network.refused?.(endpoints, error.part)
     const proofs = found.proofs.toReversed().map((proof) => ({ ...proof, checkedAtMs }))
     for (const proof of proofs) await this.#keep(proof, writer)
     // At once: of two that contradict each other neither may be final in between.
@@ -250,10 +255,12 @@ export class FinalityWatch {
   /** @throws CertificateRefusedError `key` where the way ends, or takes more than this look */
   async #walkFrom(from: number, to: number, writer: FinalityKeeper, signal: AbortSignal): Promise<void> {
     if (from >= to) return
-    const { reached, followedTo } = await this.#walk.walk(from, to, writer, signal).catch((error: unknown) => {
-      if (error instanceof KeyRefusedError) throw new CertificateRefusedError('key', error.message)
-      throw error
-    })
+    const { reached, followedTo } = await this.#walk
+      .walk(from, to, writer, signal)
+      .catch((error: unknown) => {
+        if (error instanceof KeyRefusedError) throw new CertificateRefusedError('key', error.message)
+        throw error
+      })
     if (followedTo > from) this.#walkedTo = Math.max(this.#walkedTo, followedTo)
     if (reached < to)
       throw new CertificateRefusedError('key', `keys are followed up to epoch ${reached} of ${to} so far`)

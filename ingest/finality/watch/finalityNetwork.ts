@@ -1,6 +1,7 @@
 /** What a watch of a chain's finality asks and tells; the endpoints and the stores are behind it. */
 import type { Hash } from '#primitives.ts'
 import type { Certificate } from '../certificate/certificate.ts'
+import type { CertificatePart } from '../certificate/certificateRefusedError.ts'
 import type { RecomputedHeader } from '../certificate/recomputedHeader.ts'
 import type { CertifiedHeader } from '../check/assertFinalized.ts'
 import type { EpochKeys } from '../keys/epochKeys.ts'
@@ -14,14 +15,28 @@ export interface GivenCertificates {
   readonly given: readonly GivenCertificate[]
   /** Endpoints that say that they do not have the method. */
   readonly without: readonly string[]
+  /** Some that serve them were not asked this time. */
+  readonly isPart?: boolean
 }
 
 /** The endpoints. How they answer moves nothing by itself. */
 export interface FinalityNetwork {
-  /** Certificates of the newest final block, or of one height, from all endpoints. */
+  /**
+   * Certificates of the newest final block, or of one height, from all endpoints; what takes long is
+   * given when it is asked for again.
+   */
   certificates(of: 'latest' | { readonly height: number }, signal: AbortSignal): Promise<GivenCertificates>
-  /** The header of a block from one of these endpoints; null where none of them has it. */
-  headerOf(digest: Hash, endpoints: readonly string[], signal: AbortSignal): Promise<RecomputedHeader | null>
+  /**
+   * The header of a block from one of these endpoints, from any where none is named; null where none
+   * of them has it yet.
+   */
+  headerOf(
+    digest: Hash,
+    endpoints: readonly string[] | null,
+    signal: AbortSignal,
+  ): Promise<RecomputedHeader | null>
+  /** A certificate that these endpoints gave was refused for this part. */
+  refused?(endpoints: readonly string[], part: CertificatePart): void
 }
 
 /** What proves, at some 35 ms of CPU a time. */

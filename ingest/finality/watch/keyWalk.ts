@@ -186,8 +186,9 @@ export class KeyWalk {
       const certificate = await checks.check(bytes, block, this.#keys, signal)
       return { certificate, block, endpoint: endpoints[0] ?? '', checkedAtMs: clock.now() }
     } catch (error) {
-      if (error instanceof CertificateRefusedError) return null
-      throw error
+      if (!(error instanceof CertificateRefusedError)) throw error
+      network.refused?.(endpoints, error.part)
+      return null
     }
   }
 }

@@ -6,6 +6,11 @@ import { RpcError, WrongChainError } from '../client/errors.ts'
 import type { Endpoint } from './endpoint.ts'
 import { assertSameChain, type Probed, probeEndpoint } from './probe.ts'
 
+interface BesideBounds extends CallEachBounds {
+  /** Told the size of an answer within the bound. */
+  readonly spend?: (bytes: number) => void
+}
+
 /**
  * Lets an endpoint be asked only after it has shown that it serves our chain, when first met and
  * whenever it returns: behind one address another node may answer by now.
@@ -74,10 +79,10 @@ export class Admission {
     endpoint: Endpoint,
     method: string,
     params: readonly unknown[],
-    { bytesMax, signal }: CallEachBounds,
+    { bytesMax, signal, spend = () => {} }: BesideBounds,
   ): Promise<unknown> {
     await this.admit(endpoint)
-    return await endpoint.client.call(method, params, signal, { bytesMax, spend: () => {} })
+    return await endpoint.client.call(method, params, signal, { bytesMax, spend })
   }
 
   /** Probes an endpoint that has not shown yet whose chain it serves. @throws as `ask` */

@@ -3,7 +3,7 @@ import { type ConfiguredKey, initialKeys } from '#ingest/finality/keys/pinnedKey
 import { chosenRule, type FinalityChoice } from '#ingest/finality/rules/chosenRule.ts'
 import { ProvedFinality } from '#ingest/finality/rules/provedFinality.ts'
 import { Relay } from '#ingest/relay/relay.ts'
-import { finalityNetwork } from '#ingest/rpc/finalizations.ts'
+import { finalityNetwork } from '#ingest/rpc/finality/finalityEndpoints.ts'
 import { createSource, type PooledSource } from '#ingest/rpc/rpcSource.ts'
 import type { Hash } from '#primitives.ts'
 import { Chain } from '#program/chain/chain.ts'
@@ -64,7 +64,7 @@ export async function openCertifiedChain(options: CertifiedChainOptions): Promis
   const chain = new Chain({
     identity: { chainId, genesisHash, headerRule: 'tempo', startBlock },
     ...{ kind: 'tempo', checks: 'roots', source, postgres, clickhouse, runtime, log },
-    finality: { choice: rule, proved, keys, network: finalityNetwork(source.pool) },
+    finality: { choice: rule, proved, keys, network: finalityNetwork(source.pool, runtime.clock) },
     relay: new Relay([], runtime.clock, false, { number: -1, finalized: -1 }),
     clickhouseRowsFolder: access.clickhouseRowsFolder,
     callContracts: async (calls) => calls.map(() => null),

@@ -1,3 +1,4 @@
+import type { Dispatcher } from 'undici'
 import type { OpenTransport, Transport } from '#ingest/rpc/client/client.ts'
 import type { BlockRef } from '#primitives.ts'
 import type { FakeChain } from './fakeChain.ts'
@@ -61,7 +62,14 @@ export function memoryNodes(
         const answers = Array.isArray(calls) ? calls.map((call) => answer(host, call)) : answer(host, calls)
         const isAway = answers === null || (Array.isArray(answers) && answers.includes(null))
         const bytes = Buffer.from(JSON.stringify(answers))
-        const controller = { abort() {}, pause() {}, resume() {} } as never
+        let isAborted = false
+        const controller = {
+          ...{ pause() {}, resume() {} },
+          abort(reason: Error) {
+            isAborted = true
+            handler.onResponseError?.(controller, reason)
+          },
+        } as unknown as Dispatcher.DispatchController
         setImmediate(() => {
           handler.onRequestStart?.(controller, {})
           handler.onResponseStart?.(
@@ -70,7 +78,9 @@ export function memoryNodes(
             { 'content-length': String(bytes.length) },
             '',
           )
+          if (isAborted) return
           handler.onResponseData?.(controller, bytes)
+          if (isAborted) return
           handler.onResponseEnd?.(controller, {})
         })
         return true
