@@ -17,7 +17,7 @@ import type { Hex } from '#primitives.ts'
 import type { Lease } from '#runtime/lease.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import { forgetRefusal, keepKey, readKeys } from '#store/finality/finalityKeys.ts'
-import { comparedProofs, keepProof, readBoundary } from '#store/finality/finalityProofs.ts'
+import { comparedProofs, keepProof, proofAt, readBoundary } from '#store/finality/finalityProofs.ts'
 import type { ChainState } from '#store/ledger/chainState.ts'
 import type { Postgres } from '#store/postgres.ts'
 import type { Logger } from '#telemetry.ts'
@@ -177,5 +177,6 @@ export class ChainFinality {
 const storeOf = ({ pool }: Postgres, chainId: number): FinalityStore => ({
   proofs: () => comparedProofs(pool, chainId),
   keys: () => readKeys(pool, chainId),
+  proofAt: (height) => proofAt(pool, chainId, height),
   blockAt: (height) => readBoundary(pool, chainId, height),
 })

@@ -112,6 +112,16 @@ export async function coveringProof(
   return proof ?? null
 }
 
+/** The proof of the block of this height; null where none is stored, or several contradict each other. */
+export async function proofAt(
+  client: Queryable,
+  chainId: number,
+  height: number,
+): Promise<StoredProof | null> {
+  const [proof, other] = await readProofs(client, chainId, 'WHERE height = $1 LIMIT 2', [height])
+  return other ? null : (proof ?? null)
+}
+
 /** The proofs that a new one is compared with, by ascending height, and with them all evidence. */
 export async function comparedProofs(client: Queryable, chainId: number): Promise<StoredProof[]> {
   const proofs = relationOf(schemaOf(chainId), 'finality_proofs')

@@ -12,7 +12,7 @@ import type { FinalityNetwork } from '#ingest/finality/watch/finalityNetwork.ts'
 import { type Hash, type Hex, hash } from '#primitives.ts'
 import { type Failpoint, systemRuntime } from '#runtime/runtime.ts'
 import { forgetRefusal, keepKey, readKeys } from '#store/finality/finalityKeys.ts'
-import { comparedProofs, keepProof, newestProof } from '#store/finality/finalityProofs.ts'
+import { comparedProofs, keepProof, newestProof, proofAt } from '#store/finality/finalityProofs.ts'
 import { silentLogger } from '#telemetry.ts'
 import { outcomeExtraData, type SigningNetwork, signingNetwork } from '../support/signedFinality.ts'
 import { type ChainStore, openChainStore } from './support/chainStore.ts'
@@ -121,6 +121,7 @@ async function opened({ isWriter = true, failpoint = (() => {}) as Failpoint, pi
     store: {
       proofs: () => comparedProofs(postgres.pool, chainId),
       keys: () => readKeys(postgres.pool, chainId),
+      proofAt: (height) => proofAt(postgres.pool, chainId, height),
       blockAt: async () => null,
     },
     keeper: () => (isWriter ? keeper : null),
@@ -272,6 +273,17 @@ describe('a key', () => {
     expect(await look(345)).toBe(269)
     expect(await look(345)).toBe(345)
     expect([watch.identity, watch.problems]).toEqual([young.key, []])
+  })
+
+  test('is followed by certificates that are stored, where no endpoint has them any more', async () => {
+    network.changes = 3
+    const { look } = await opened()
+    expect([await look(19), await look(29)]).toEqual([19, 29])
+    network.lost.add(19).add(29)
+    expect(await look(35)).toBe(35)
+    expect(await readKeys(store.postgres.pool, store.chainId)).toMatchObject([
+      { fromEpoch: 3, key: young.key, refusal: null },
+    ])
   })
 
   test('that is stated alone is told until a certificate under it was checked, also at the next start', async () => {

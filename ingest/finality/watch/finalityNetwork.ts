@@ -65,6 +65,8 @@ export interface FinalityStore {
   /** Those that a new one is compared with, by ascending height, and all that contradict each other. */
   proofs(): Promise<readonly StoredProof[]>
   keys(): Promise<readonly KeyDecision[]>
+  /** The proof of the block of this height; null where none is stored, or several are. */
+  proofAt(height: number): Promise<StoredProof | null>
   /** The last block of an epoch, where it is held. */
   blockAt(height: number): Promise<BoundaryBlock | null>
 }

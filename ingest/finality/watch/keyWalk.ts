@@ -17,7 +17,7 @@ import type { FinalityChecks, FinalityKeeper, FinalityNetwork, FinalityStore } f
 export interface KeyWalkOptions {
   readonly network: FinalityNetwork
   readonly checks: FinalityChecks
-  readonly store: Pick<FinalityStore, 'blockAt'>
+  readonly store: Pick<FinalityStore, 'blockAt' | 'proofAt'>
   readonly clock: Clock
   /** Stores the proof of a last block, before it is used. */
   readonly proved: (proof: StoredProof, keeper: FinalityKeeper) => Promise<void>
@@ -164,9 +164,12 @@ export class KeyWalk {
     this.#keys = withoutKeyFrom(this.#keys, epoch)
   }
 
-  /** As its certificate proves it, else as it is held. */
+  /** As its certificate proves it, one that is stored first; else as it is held. */
   async #boundary(height: number, keeper: FinalityKeeper, signal: AbortSignal): Promise<Boundary | null> {
     const { network, store } = this.#options
+    const stored = await store.proofAt(height)
+    const header = stored && (await network.headerOf(stored.block.hash, null, signal))
+    if (header) return { ...header, isCertified: true }
     const { given: all } = await network.certificates({ height }, signal)
     for (const given of all) {
       const proof = await this.#proofOf(given, height, signal)

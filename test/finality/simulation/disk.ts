@@ -77,6 +77,10 @@ export class Disk {
     return {
       proofs: async () => this.#proofs.toSorted((one, other) => one.block.number - other.block.number),
       keys: async () => [...this.#keys.values()].toSorted((one, other) => one.fromEpoch - other.fromEpoch),
+      proofAt: async (height) => {
+        const [proof, other] = this.#proofs.filter(({ block }) => block.number === height)
+        return other ? null : (proof ?? null)
+      },
       blockAt: async (height) => {
         const ref = this.sink.blocks.find(({ number }) => number === height)
         return ref ? headerAt(ref.hash) : null
