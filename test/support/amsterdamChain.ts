@@ -160,9 +160,6 @@ interface Served {
   readonly receipts: unknown
 }
 
-/** What tokens are asked for their decimals by; ours have no name. */
-const DECIMALS = '0x313ce567'
-
 /**
  * A node that holds these blocks, the first of them at `from`; `head` and `finalized` are asked at
  * every call.
@@ -185,7 +182,6 @@ export function startBlocksNode(
       if (method === 'eth_chainId') return { result: numberToHex(chainId) }
       if (method === 'eth_getBlockByNumber') return { result: at(tag)?.block ?? null }
       if (method === 'eth_getBlockReceipts') return { result: at(tag)?.receipts ?? null }
-      if (method === 'eth_call') return { result: Object(tag).data === DECIMALS ? pad('0x12') : '0x' }
       return { error: { code: -32601, message: 'the method does not exist' } }
     },
   })
