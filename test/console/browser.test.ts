@@ -306,11 +306,15 @@ describeInBrowser('the console: the status page', () => {
     expect(text).toContain(api.state.tip.toLocaleString('en-US'))
   })
 
-  test('the status page is no wider than a phone', async () => {
+  test('the status page is no wider than a phone, also with addresses in notes', async () => {
+    const report = (await api.get('/status')).body
+    report.notes = [`refunds are sent by 0x${'42414A2e'.repeat(5)} on chain 1337`]
+    await context.route('**/status', (route) => route.fulfill({ json: report }))
     await shown.page.setViewportSize({ width: 390, height: 700 })
     await shown.page.locator('#tab-status').click()
-    await shown.page.locator('#panel-status .card').waitFor()
+    await shown.page.locator('#panel-status .notes li').waitFor()
     expect(await pageWidth(shown.page)).toBeLessThanOrEqual(390)
+    await context.unrouteAll({ behavior: 'ignoreErrors' })
   })
 
   test('the status page shows alarms before all else, and what the audit found', async () => {
