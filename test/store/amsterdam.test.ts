@@ -6,7 +6,6 @@ import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import { parseBlock } from '#ingest/read/block.ts'
 import { selectRows } from '#store/clickhouse/client.ts'
-import { sealNextPartition } from '#store/clickhouse/seal.ts'
 import { expandTemplate } from '#store/clickhouse/template.ts'
 import { readOutdated } from '#store/ledger/projectionVersions.ts'
 import { blockRow } from '#transform/rows/blockRow.ts'
@@ -16,6 +15,7 @@ import { amsterdamBlocks, amsterdamHeader } from '../support/amsterdam.ts'
 import { ethereumProfile, rangeOf } from '../transform/ranges.ts'
 import { encodeSlowly } from '../transform/slowEncoder.ts'
 import { type ChainStore, decode, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
+import { openChunkBelowHead } from './support/chunkBelowHead.ts'
 import { expectInClickHouse, expectInPostgres } from './support/expectHeld.ts'
 
 const sqlOf = (file: string) => readFileSync(new URL(`../../sql/${file}`, import.meta.url), 'utf8')
@@ -104,32 +104,13 @@ async function migrate({ postgres, schema, clickhouse, database }: ChainStore): 
 }
 
 test('a store of before goes on with its rows, its digests and its chunks', async () => {
-  const store = await openChainStore({ headFrom: 20 })
-  onTestFinished(() => store.close())
-  const batches = recordedBatches('tempo-dev-2k', 10)
-  const [first, second, ...rest] = batches.slice(0, 6)
-  if (!first || !second) throw new Error('the recording is too short')
-  for (const batch of rest.slice(0, 2)) await store.head.append(batch)
-  const chunk = { range: { from: 0, to: 19 }, tip: -1, tipHash: null }
-  await store.history.openChunks(chunk.range)
-  await store.history.appendToChunk(chunk, first)
-  await store.head.finalize(39)
-  await writeAll(store)
+  const { store, goOn } = await openChunkBelowHead()
   await store.postgres.pool.query(`UPDATE ${store.schema}.ch_batches SET encoder = 2`)
   await makeOlder(store)
   await migrate(store)
 
   expect(await readOutdated(store.postgres.pool, store.schema)).toEqual([])
-  const [left] = await store.history.openChunks({ from: 0, to: 19 })
-  if (!left) throw new Error('no chunk was opened')
-  await store.history.appendToChunk(left, second)
-  await store.history.attachChunk({ ...left, tip: 19, tipHash: second.refs.at(-1)?.hash ?? null })
-  for (const batch of rest.slice(2)) await store.head.append(batch)
-  await store.head.finalize(59)
-  await writeAll(store)
-  await expectInPostgres(store, batches.slice(0, 6))
-  await expectInClickHouse(store, batches.slice(0, 6))
-  expect(await sealNextPartition({ ...store, partitionBlocks: 20 })).toEqual({ partition: 0, agreed: true })
+  await goOn()
 })
 
 test.each([

@@ -4,13 +4,13 @@
 // sinks; digests of both engines must be the encoder's afterwards.
 import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
-import { sealNextPartition } from '#store/clickhouse/seal.ts'
 import { readOutdated } from '#store/ledger/projectionVersions.ts'
 import { rederiveRows } from '#store/maintain/rederive.ts'
 import { amsterdamBlocks } from '../support/amsterdam.ts'
 import { ethereumProfile, rangeOf } from '../transform/ranges.ts'
-import { type ChainStore, decode, openChainStore, recordedBatches, writeAll } from './support/chainStore.ts'
-import { expectInClickHouse, expectInPostgres } from './support/expectHeld.ts'
+import { type ChainStore, decode, openChainStore, writeAll } from './support/chainStore.ts'
+import { openChunkBelowHead } from './support/chunkBelowHead.ts'
+import { expectInPostgres } from './support/expectHeld.ts'
 
 const migration = readFileSync(
   new URL('../../sql/postgres/chain/0046_create_native_transfers.sql', import.meta.url),
@@ -34,45 +34,20 @@ async function upgrade({ postgres, schema }: ChainStore): Promise<void> {
 const outdatedIn = async ({ postgres, schema }: ChainStore) =>
   (await readOutdated(postgres.pool, schema)).map(({ name }) => name)
 
-/** A head from block 20 on, the first half of a chunk below it, and the blocks of both. */
-async function withChunk() {
-  const store = await openChainStore({ headFrom: 20 })
-  onTestFinished(() => store.close())
-  const batches = recordedBatches('tempo-dev-2k', 10).slice(0, 6)
-  const [first, second, ...rest] = batches
-  if (!first || !second) throw new Error('the recording is too short')
-  for (const batch of rest.slice(0, 2)) await store.head.append(batch)
-  const chunk = { range: { from: 0, to: 19 }, tip: -1, tipHash: null }
-  await store.history.openChunks(chunk.range)
-  await store.history.appendToChunk(chunk, first)
-  await store.head.finalize(39)
-  await writeAll(store)
-  return { store, batches, second, rest }
-}
-
 test('elsewhere a chunk that is being loaded may have rows, though the head has none', async () => {
-  const { store } = await withChunk()
+  const { store } = await openChunkBelowHead()
   await store.postgres.pool.query(`UPDATE ${store.schema}.chain SET header_rule = 'ethereum'`)
   await upgrade(store)
   expect(await outdatedIn(store)).toEqual(['native_transfers'])
 })
 
 test('a store of Tempo goes on with its partitions and with a chunk that is being loaded', async () => {
-  const { store, batches, second, rest } = await withChunk()
+  const { store, goOn } = await openChunkBelowHead()
   await store.postgres.pool.query(`UPDATE ${store.schema}.chain SET header_rule = 'tempo'`)
   await upgrade(store)
 
   expect(await outdatedIn(store)).toEqual([])
-  const [left] = await store.history.openChunks({ from: 0, to: 19 })
-  if (!left) throw new Error('no chunk was opened')
-  await store.history.appendToChunk(left, second)
-  await store.history.attachChunk({ ...left, tip: 19, tipHash: second.refs.at(-1)?.hash ?? null })
-  for (const batch of rest.slice(2)) await store.head.append(batch)
-  await store.head.finalize(59)
-  await writeAll(store)
-  await expectInPostgres(store, batches)
-  await expectInClickHouse(store, batches)
-  expect(await sealNextPartition({ ...store, partitionBlocks: 20 })).toEqual({ partition: 0, agreed: true })
+  await goOn()
 })
 
 test('elsewhere rows of what is held are made from the archive, in both stores', async () => {
