@@ -7,15 +7,10 @@ import { finalityNetwork } from '#ingest/rpc/finality/finalityEndpoints.ts'
 import { createSource, type PooledSource } from '#ingest/rpc/rpcSource.ts'
 import type { Hash } from '#primitives.ts'
 import { Chain } from '#program/chain/chain.ts'
-import { postgresLeases } from '#rows/leases.ts'
 import type { Runtime } from '#runtime/runtime.ts'
-import { adoptClickHouse } from '#store/clickhouse/adopt.ts'
-import { openClickHouse } from '#store/clickhouse/client.ts'
 import { earlierProofs } from '#store/finality/finalityProofs.ts'
-import { migrateApp, migrateChain, migrateClickHouse } from '#store/maintain/migrate.ts'
-import { openPostgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
-import type { Access } from '../../pipeline/support/indexedChain.ts'
+import { type Access, openDatabases } from '../../pipeline/support/indexedChain.ts'
 import { TEST_EPOCH_BLOCKS } from '../../support/finalityChain.ts'
 import { namedHolder } from '../../support/namedHolder.ts'
 
@@ -43,16 +38,7 @@ export async function openCertifiedChain(options: CertifiedChainOptions): Promis
   const { access, urls, rule, key, startBlock, genesisHash, runtime } = options
   const { chainId } = access
   const log = silentLogger
-  const postgres = openPostgres({ url: access.databaseUrl, applicationName: 'indexer', log })
-  const clickhouse = openClickHouse({
-    url: access.clickhouseUrl,
-    username: access.clickhouseUsername,
-    password: access.clickhousePassword,
-  })
-  await migrateApp(postgres)
-  await migrateChain(postgres, chainId, { leases: postgresLeases(postgres) })
-  await migrateClickHouse(clickhouse, chainId, { cluster: null })
-  await adoptClickHouse(postgres, clickhouse, chainId)
+  const { postgres, clickhouse } = await openDatabases(access, log)
   const proved = new ProvedFinality()
   for (const proof of await earlierProofs(postgres, chainId)) proved.take(proof)
   const finality = (agreed: Parameters<typeof chosenRule>[1]) => chosenRule(rule, agreed, proved)

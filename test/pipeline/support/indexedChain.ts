@@ -103,7 +103,8 @@ export function sourceOf(recorded: RecordedChain, chainId: number, batchBlocks =
   }
 }
 
-async function openDatabases(access: Access, log: Logger) {
+/** Both stores of a database, migrated as for a start. */
+export async function openDatabases(access: Access, log: Logger) {
   const { chainId } = access
   const postgres = openPostgres({ url: access.databaseUrl, applicationName: 'indexer', log })
   const clickhouse = openClickHouse({
