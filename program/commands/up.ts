@@ -99,7 +99,7 @@ async function serve(
     shutdown: shutdown.signal,
   })
   const address = await listen(server, config.host, config.port)
-  const { firstKey } = parts.access
+  const { firstKey } = parts.beside.access
   if (firstKey) screen.print(`A key with every scope, for the operator, shown this once: ${firstKey}`)
   const running = parts.run({ address, shutdown: shutdown.signal, answered: answered.signal })
   const view = startView({ status: parts.services.status, address, clock, screen, signal: shutdown.signal })
@@ -120,7 +120,7 @@ type Serving = Pick<ServerOptions<Services>, 'cursorKeys' | 'clock' | 'log' | 's
 const openServer = (
   { trustedProxies, logsRequests }: Config,
   program: Program,
-  { services, access, payments: { payments } }: Parts,
+  { services, beside: { access, payments } }: Parts,
   serving: Serving,
 ): Promise<FastifyInstance> =>
   createServer({
@@ -129,7 +129,7 @@ const openServer = (
     services,
     chains: program.chains.map(({ state }) => state.chainId),
     freshness: freshnessOf(program, serving),
-    offersOf: (scope) => payments?.offersOf(scope) ?? [],
+    offersOf: (scope) => payments.payments?.offersOf(scope) ?? [],
     posts: envelopes,
     readExamples: (signal) => readDocumentExamples(services, signal),
     access: access.access,

@@ -108,9 +108,8 @@ describe('an order book that contradicts itself', () => {
         audit: null,
       },
       ...{ headStatus: saying, historyStatus: saying, clickhouseStatus: saying, storeProblem: null },
-      ...{ parity: { state: 'equal', problem: null }, stall: null, unproved: null },
-      ...{ nodes: { finalityHeld: null }, relay: { problem: null }, followers: driver.status, webhooks: [] },
-      ...{ forks: { problem: null }, certificates: { problems: [] }, payments: null, channels: null },
+      ...{ stall: null, unproved: null, forks: { problem: null }, certificates: { problems: [] } },
+      ...{ nodes: { finalityHeld: null }, relay: { problem: null }, followers: driver.status },
     })
     expect(alarms).toEqual([
       { chainId: api.chainId, code: 'projection_stopped', problem: expect.stringContaining('exchange: ') },

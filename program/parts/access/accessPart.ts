@@ -2,17 +2,26 @@
 import type { ServiceAccess } from '#api/access/ServiceAccess.ts'
 import type { SignIn } from '#api/access/SignIn.ts'
 import type { Accounts } from '#api/routes/orgs/accounts.ts'
-import type { Base, Part } from '../part.ts'
+import { type Base, definePart, type Part } from '../part.ts'
 import type { PaymentsPart } from '../payments/paymentsPart.ts'
 import { type OpenedAccess, openAccess } from './access.ts'
 
-export interface AccessPart
+interface AccessPart
   extends Part<{ readonly accounts: Accounts; readonly signIn: SignIn }>,
     Pick<OpenedAccess, 'firstKey'> {
   readonly access: ServiceAccess
 }
 
-export async function openAccessPart(base: Base, { payments, proofs }: PaymentsPart): Promise<AccessPart> {
+interface BesideAccess {
+  readonly payments: Pick<PaymentsPart, 'payments' | 'proofs'>
+}
+
+export const accessPart = definePart({ name: 'access', open: openAccessPart })
+
+async function openAccessPart(
+  base: Base,
+  { payments: { payments, proofs } }: BesideAccess,
+): Promise<AccessPart> {
   const { config, program, secrets, quotas, chains, runtime, screen } = base
   const { accounts, signIn, run, ...opened } = await openAccess({
     ...{ settings: config.access, engines: program.engines, secrets, quotas, chains },

@@ -5,7 +5,7 @@
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { type Logger, metrics } from '#telemetry.ts'
-import { type Alarm, passesMsOf } from './alarms.ts'
+import type { Alarm, AlarmKind } from '../part.ts'
 
 /** /status says `degraded` within five seconds (ING-09); so often are the conditions looked at. */
 const POLL_MS = 1_000
@@ -21,6 +21,8 @@ export interface AlarmNote extends Alarm {
 export interface AlarmWatchOptions {
   /** The conditions that hold now. */
   readonly read: () => readonly Alarm[]
+  /** How long each holds before its owner is called; one that is not named is told at once. */
+  readonly kinds: readonly AlarmKind[]
   /** Tells the owner; must not throw and not wait. */
   readonly tell: (note: AlarmNote) => void
   readonly clock: Clock
@@ -38,9 +40,11 @@ interface Holding {
 export class AlarmWatch {
   readonly #options: AlarmWatchOptions
   readonly #holding = new Map<string, Holding>()
+  readonly #passesMs: ReadonlyMap<string, number>
 
   constructor(options: AlarmWatchOptions) {
     this.#options = options
+    this.#passesMs = new Map(options.kinds.map(({ code, passesMs }) => [code, passesMs]))
   }
 
   /** The conditions that hold now, and since when. */
@@ -81,7 +85,7 @@ export class AlarmWatch {
 
   #settle(key: string, held: Holding, nowMs: number): void {
     const holds = held.seenMs === nowMs
-    const waitMs = passesMsOf(held.alarm.code)
+    const waitMs = this.#passesMs.get(held.alarm.code) ?? 0
     if (holds && !held.told && nowMs - held.beganMs >= waitMs) {
       held.told = true
       this.#tell('alarm.raised', held)

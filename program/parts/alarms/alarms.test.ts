@@ -1,16 +1,17 @@
 import { expect, test } from 'vitest'
 import { readStatusEndpoint } from '#api/routes/service/status.ts'
-import { noFindings } from '#rows/payments/proofs.ts'
 import { registry, silentLogger } from '#telemetry.ts'
+import { alarmCodes } from '../openParts.ts'
+import type { Alarm, AlarmCode } from '../part.ts'
 import { AlarmWatch } from './AlarmWatch.ts'
-import { type Alarm, type AlarmCode, alarmCodes, alarmsOf } from './alarms.ts'
+import { alarmsOf } from './alarms.ts'
+import { conditions } from './conditions.ts'
 import { startAlarmSeries } from './openAlarms.ts'
 import type { Watched } from './watched.ts'
 
 const running = { state: 'running', problem: null }
 const idle = { state: 'idle', problem: null }
 const follower = { name: 'balances', state: 'following', problem: null, found: null }
-const noPayments = { ...noFindings, books: 0, unchecked: 0 }
 const well: Watched = {
   state: { chainId: 4217, tip: 7 },
   profile: { headerRule: 'tempo', checks: 'roots' },
@@ -20,22 +21,17 @@ const well: Watched = {
   clickhouseStatus: running,
   storeProblem: null,
   followers: [follower],
-  parity: { state: 'equal', problem: null },
   stall: null,
   unproved: null,
   forks: { problem: null },
   certificates: { problems: [] },
   nodes: { finalityHeld: null },
   relay: { problem: null },
-  webhooks: [{ stream: 'blocks', problem: null }],
-  payments: noPayments,
-  channels: null,
 }
 
 test('a chain that is well raises nothing', () => {
   expect(alarmsOf(well)).toEqual([])
-  const parity = { state: 'waiting', problem: 'not compared' } as const
-  expect(alarmsOf({ ...well, audit: null, parity })).toEqual([])
+  expect(alarmsOf({ ...well, audit: null })).toEqual([])
   expect(alarmsOf({ ...well, followers: [{ ...follower, state: 'waiting' }] })).toEqual([])
   const links = { headerRule: 'unknown', checks: 'links' }
   expect(alarmsOf({ ...well, profile: links })).toEqual([])
@@ -74,32 +70,6 @@ test.each(['stopped', 'waiting'])('projections that are %s raise one alarm that 
   expect(alarmsOf({ ...well, followers: [follower, ...followers] })).toEqual([alarm])
 })
 
-test('streams of webhooks that stand still raise one alarm that names them', () => {
-  const webhooks = ['blocks', 'fills'].map((stream) => ({ stream, problem: 'why' }))
-  const alarm = { chainId: 4217, code: 'webhooks_stalled', problem: 'blocks: why; fills: why' }
-  expect(alarmsOf({ ...well, webhooks })).toEqual([alarm])
-})
-
-test.each<[AlarmCode, keyof NonNullable<Watched['payments']>]>([
-  ['payment_reversed', 'reversed'],
-  ['payment_differs', 'differing'],
-  ['settlement_unknown', 'unknown'],
-  ['payouts_waiting', 'waiting'],
-  ['payouts_large', 'large'],
-  ['payments_stopped', 'stopped'],
-  ['books_differ', 'books'],
-  ['books_unchecked', 'unchecked'],
-])('%s is raised by what of payments is %s', (code, found) => {
-  const payments = { ...noPayments, [found]: 3 }
-  const alarm = {
-    chainId: 4217,
-    code,
-    problem: expect.stringMatching(/^3 (payments|refunds|entries|of payouts|chains)/),
-  }
-  expect(alarmsOf({ ...well, payments })).toEqual([alarm])
-  expect(alarmsOf({ ...well, payments: null })).toEqual([])
-})
-
 test('a projection that differs from the node raises an alarm until it agrees again', () => {
   const found = { strays: 0, differs: 'why' }
   const alarm = { chainId: 4217, code: 'projection_differs', problem: 'fee_pools: why' }
@@ -125,19 +95,13 @@ test('every code is in the schema of /status', () => {
   expect([...code.enum].sort()).toEqual([...alarmCodes].sort())
 })
 
-test('stores that differ raise parity_differs', () => {
-  const differs = { state: 'differs', problem: 'logs differs between the stores from block 7' } as const
-  expect(alarmsOf({ ...well, parity: differs })).toEqual([
-    { chainId: 4217, code: 'parity_differs', problem: differs.problem },
-  ])
-})
-
 function openWatch() {
   const told: string[] = []
   const errors: object[] = []
   const state = { nowMs: 0, alarms: [] as Alarm[] }
   const watch = new AlarmWatch({
     read: () => state.alarms,
+    kinds: conditions,
     tell: ({ type, code, sinceMs }) => told.push(`${type} ${code} since ${sinceMs}`),
     clock: { now: () => 5_000_000 + state.nowMs, monotonic: () => state.nowMs, sleep: async () => {} },
     log: { debug() {}, info() {}, warn() {}, error: (fields) => errors.push(fields) },
@@ -184,7 +148,7 @@ test('two conditions are two alarms', () => {
 })
 
 test('each alarm has its series before any is raised, and is 1 while it holds', async () => {
-  startAlarmSeries([{ state: { chainId: 78 } }])
+  startAlarmSeries([{ state: { chainId: 78 } }], conditions)
   const shownFor = async (code: AlarmCode) => {
     const [, value] =
       new RegExp(`^millrace_alarm\\{chain="78",code="${code}"\\} (.+)$`, 'm').exec(
@@ -192,21 +156,22 @@ test('each alarm has its series before any is raised, and is 1 while it holds', 
       ) ?? []
     return value
   }
-  for (const code of alarmCodes) expect(await shownFor(code), code).toBe('0')
+  for (const { code } of conditions) expect(await shownFor(code), code).toBe('0')
   let holds = true
   let nowMs = 0
   const clock = { ...{ now: () => nowMs, monotonic: () => nowMs }, sleep: async () => {} }
-  const alarm: Alarm = { chainId: 78, code: 'parity_differs', problem: 'why' }
+  const alarm: Alarm = { chainId: 78, code: 'audit_differs', problem: 'why' }
   const watch = new AlarmWatch({
     read: () => (holds ? [alarm] : []),
+    kinds: conditions,
     tell: () => {},
     clock,
     log: silentLogger,
   })
   watch.step()
-  expect([await shownFor('parity_differs'), await shownFor('unprovable')]).toEqual(['1', '0'])
+  expect([await shownFor('audit_differs'), await shownFor('unprovable')]).toEqual(['1', '0'])
   holds = false
   nowMs += 100_000
   watch.step()
-  expect(await shownFor('parity_differs')).toBe('0')
+  expect(await shownFor('audit_differs')).toBe('0')
 })

@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises'
 import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
 import { registry as programs } from '#telemetry.ts'
+import { webhookGauges } from '../webhooks/webhookGauges.ts'
 import { openGauges, startCounters } from './gauges.ts'
 
 test('projections, endpoints, history, disk, event loop and build are told as they are when asked', async () => {
@@ -30,7 +31,13 @@ test('projections, endpoints, history, disk, event loop and build are told as th
     }),
   }
   const clock = { now: () => 3_500 }
-  openGauges({ registry, chains: [chain], dataDir: import.meta.dirname, clock, webhooks })
+  openGauges({
+    registry,
+    chains: [chain],
+    dataDir: import.meta.dirname,
+    clock,
+    gauges: webhookGauges(webhooks),
+  })
   const lines = (await registry.metrics()).split('\n')
   for (const line of [
     'millrace_projection_tip_block{chain="1",projection="tokens"} 7',
@@ -58,7 +65,7 @@ test('projections, endpoints, history, disk, event loop and build are told as th
 test('the room on a disk that does not answer is not told', async () => {
   const registry = new Registry()
   const dataDir = `${import.meta.dirname}/absent`
-  openGauges({ registry, chains: [], dataDir, clock: { now: () => 0 }, webhooks: null })
+  openGauges({ registry, chains: [], dataDir, clock: { now: () => 0 }, gauges: [] })
   const told = async () => /^millrace_disk_free_bytes \S+$/m.exec(await registry.metrics())?.[0]
   expect(await told()).toBeUndefined()
   await expect(statfs(dataDir)).rejects.toThrow()

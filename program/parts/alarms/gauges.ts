@@ -9,7 +9,7 @@ import program from '#package.json' with { type: 'json' }
 import type { Clock } from '#runtime/runtime.ts'
 import { auditPasses } from '#store/compare/Audit.ts'
 import { metrics } from '#telemetry.ts'
-import type { WebhookWatch } from '../webhooks/WebhookWatch.ts'
+import type { PartGauge } from '../part.ts'
 
 /** What of a chain is told. */
 export interface GaugedChain {
@@ -40,12 +40,12 @@ export interface GaugeOptions {
   readonly chains: readonly GaugedChain[]
   readonly dataDir: string
   readonly clock: Pick<Clock, 'now'>
-  /** Null where there are none. */
-  readonly webhooks: Pick<WebhookWatch, 'report'> | null
+  /** Those of parts. */
+  readonly gauges: readonly PartGauge[]
 }
 
 /** Adds them to the registry. A registry has them once. */
-export function openGauges({ registry, chains, dataDir, clock, webhooks }: GaugeOptions): void {
+export function openGauges({ registry, chains, dataDir, clock, gauges }: GaugeOptions): void {
   const gauge = gaugeIn(registry)
   gauge('build_info', 'Always 1; the version is a label.', ['version', 'node'], (to) =>
     to.set({ version: program.version, node: process.version }, 1),
@@ -53,7 +53,7 @@ export function openGauges({ registry, chains, dataDir, clock, webhooks }: Gauge
   gaugeChains(gauge, chains, clock)
   gaugeEndpoints(gauge, chains)
   gaugeHistory(gauge, chains)
-  gaugeWebhooks(gauge, webhooks)
+  for (const { name, help, labelNames, collect } of gauges) gauge(name, help, labelNames, collect)
   openDiskGauge(registry, dataDir)
   // Event loop, memory, garbage collection and CPU of this process, under the names dashboards
   // know.
@@ -61,13 +61,18 @@ export function openGauges({ registry, chains, dataDir, clock, webhooks }: Gauge
 }
 
 /** Makes a gauge whose series are read anew each time it is asked for. */
-type MakeGauge = (name: string, help: string, labelNames: string[], collect: (to: Gauge) => unknown) => void
+type MakeGauge = (
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+  collect: PartGauge['collect'],
+) => void
 
 const gaugeIn =
   (registry: Registry): MakeGauge =>
   (name, help, labelNames, collect) => {
     new Gauge({
-      ...{ name: `millrace_${name}`, help, labelNames, registers: [registry] },
+      ...{ name: `millrace_${name}`, help, labelNames: [...labelNames], registers: [registry] },
       async collect() {
         this.reset()
         await collect(this)
@@ -145,22 +150,6 @@ function gaugeHistory(gauge: MakeGauge, chains: readonly GaugedChain[]): void {
       if (typeof history?.etaSeconds === 'number') to.set(labels, history.etaSeconds)
     }),
   )
-}
-
-function gaugeWebhooks(gauge: MakeGauge, webhooks: GaugeOptions['webhooks']): void {
-  gauge(
-    'webhook_lag_blocks',
-    'Blocks held whose events were not looked for yet.',
-    ['chain', 'stream'],
-    async (to) => {
-      for (const { chainId, stream, lagBlocks } of (await webhooks?.report())?.chains ?? [])
-        to.set({ chain: `${chainId}`, stream }, lagBlocks)
-    },
-  )
-  gauge('webhook_pending', 'Events to be sent, by what they wait for.', ['state'], async (to) => {
-    for (const [state, count] of Object.entries((await webhooks?.report())?.pending ?? {}))
-      to.set({ state }, count)
-  })
 }
 
 /**

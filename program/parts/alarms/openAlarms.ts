@@ -1,16 +1,14 @@
 /** Alarms of all chains of a running program, told to their owner where an address is set. */
-import type { SuspensionProblem } from '#orchestrator/verify/SuspensionWatch.ts'
 import { metrics } from '#telemetry.ts'
-import type { WalletProblem } from '#wallet/spend/WalletWatch.ts'
 import type { Chain } from '../../chain/chain.ts'
 import type { Config } from '../../config.ts'
-import { type Parity, parityStatusOf } from '../parity/parity.ts'
-import type { Base } from '../part.ts'
+import type { Alarm, AlarmKind, Base } from '../part.ts'
 import { AlarmWatch } from './AlarmWatch.ts'
-import { alarmCodes, alarmsOf } from './alarms.ts'
+import { alarmsOf } from './alarms.ts'
 import { AlarmWebhook } from './alarmWebhook.ts'
+import { conditions } from './conditions.ts'
 import { StallWatch } from './StallWatch.ts'
-import type { StreamProblem, Watched } from './watched.ts'
+import type { Watched } from './watched.ts'
 
 export interface Alarms {
   readonly watch: AlarmWatch
@@ -18,20 +16,16 @@ export interface Alarms {
   run(signal: AbortSignal): Promise<unknown>
 }
 
-/** What is looked at beside chains. */
-interface Looked {
-  readonly parity: Parity['reads']
-  readonly problemsOf: (chainId: number) => readonly StreamProblem[]
-  readonly findingsOf: (chainId: number) => Watched['payments']
-  readonly channelProblemOf: (chainId: number) => string | null
-  readonly ofWallet: () => readonly WalletProblem[]
-  readonly ofSuspensions: () => readonly SuspensionProblem[]
+/** Alarms of services. */
+interface OfParts {
+  readonly kinds: readonly AlarmKind[]
+  readonly problems: () => readonly Alarm[]
 }
 
 export function openAlarms(
   { alarms }: Pick<Config, 'alarms'>,
   chains: readonly Chain[],
-  looked: Looked,
+  ofParts: OfParts,
   { egress, runtime, log }: Pick<Base, 'egress' | 'runtime' | 'log'>,
 ): Alarms {
   const webhook = alarms && new AlarmWebhook({ ...alarms, egress, runtime, log })
@@ -44,21 +38,13 @@ export function openAlarms(
     const { headStatus, historyStatus, clickhouseStatus, storeProblem, unproved, followers, audit, profile } =
       chain
     const sayings = { headStatus, historyStatus, clickhouseStatus, storeProblem, unproved, followers, audit }
-    return {
-      ...{ state, profile, nodes, relay, forks, certificates, ...sayings, stall },
-      parity: parityStatusOf(looked.parity, state.chainId),
-      webhooks: looked.problemsOf(state.chainId),
-      payments: looked.findingsOf(state.chainId),
-      channels: looked.channelProblemOf(state.chainId),
-    }
+    return { ...{ state, profile, nodes, relay, forks, certificates }, ...sayings, stall }
   }
-  startAlarmSeries(chains)
+  const kinds = [...conditions, ...ofParts.kinds]
+  startAlarmSeries(chains, kinds)
   const watch = new AlarmWatch({
-    read: () => [
-      ...chains.flatMap((chain) => alarmsOf(watched(chain))),
-      ...looked.ofWallet(),
-      ...looked.ofSuspensions(),
-    ],
+    read: () => [...chains.flatMap((chain) => alarmsOf(watched(chain))), ...ofParts.problems()],
+    kinds,
     tell: (note) => webhook?.tell(note),
     clock: runtime.clock,
     log,
@@ -67,7 +53,10 @@ export function openAlarms(
 }
 
 /** Series are there from the start: what has never been raised is 0, and not missing. */
-export function startAlarmSeries(chains: readonly { readonly state: { readonly chainId: number } }[]): void {
+export function startAlarmSeries(
+  chains: readonly { readonly state: { readonly chainId: number } }[],
+  kinds: readonly AlarmKind[],
+): void {
   for (const { state } of chains)
-    for (const code of alarmCodes) metrics.alarm.set({ chain: `${state.chainId}`, code }, 0)
+    for (const { code } of kinds) metrics.alarm.set({ chain: `${state.chainId}`, code }, 0)
 }

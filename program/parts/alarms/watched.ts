@@ -1,7 +1,5 @@
 /** What of a chain its conditions are found in. */
 import type { FinalityProblem } from '#ingest/finality/watch/FinalityWatch.ts'
-import type { ParityStatus } from '#store/compare/ParityWatch.ts'
-import type { PaymentFindings } from '../payments/paymentsPart.ts'
 
 interface Saying {
   readonly state: string
@@ -37,18 +35,6 @@ export interface WatchedChain {
 }
 
 export interface Watched extends WatchedChain {
-  readonly parity: Pick<ParityStatus, 'state' | 'problem'>
   /** Why the head is taken to stand still, or null. */
   readonly stall: string | null
-  /** Streams of webhooks, and why one does not move; none where there are no webhooks. */
-  readonly webhooks: readonly StreamProblem[]
-  /** Payments on the chain that an operator should look at; null where none are taken on it. */
-  readonly payments: PaymentFindings | null
-  /** Why payment channels cannot be settled, or null. */
-  readonly channels: string | null
-}
-
-export interface StreamProblem {
-  readonly stream: string
-  readonly problem: string | null
 }

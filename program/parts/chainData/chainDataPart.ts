@@ -1,21 +1,20 @@
 /** Chain data: names and logos of tokens, whom payments are attributed to, and the JSON-RPC door. */
+import { endpoints } from '#api/routes/index.ts'
 import { LogoCache } from '#api/routes/tokens/logoCache.ts'
 import { RpcDoor } from '#api/rpc/RpcDoor.ts'
 import { appDatabase } from '#rows/database.ts'
-import type { Base, Part } from '../part.ts'
+import { type Base, definePart } from '../part.ts'
 
-type ChainDataServices = Pick<Base, 'chains' | 'tokenNames' | 'egress'> & {
-  readonly curatedTokens: Base['lists']['curatedTokens']
-  readonly logoCache: LogoCache
-  readonly rpc: ReadonlyMap<number, RpcDoor>
-}
-
-export function openChainDataPart(base: Base): Part<ChainDataServices> {
-  const { chains, tokenNames, lists, egress, runtime } = base
-  const logoCache = new LogoCache(runtime.clock)
-  const { curatedTokens } = lists
-  return { services: { chains, tokenNames, curatedTokens, egress, logoCache, rpc: rpcDoors(base) } }
-}
+export const chainDataPart = definePart({
+  name: 'chainData',
+  endpoints,
+  open: (base) => {
+    const { chains, tokenNames, lists, egress, runtime } = base
+    const logoCache = new LogoCache(runtime.clock)
+    const { curatedTokens } = lists
+    return { services: { chains, tokenNames, curatedTokens, egress, logoCache, rpc: rpcDoors(base) } }
+  },
+})
 
 function rpcDoors({ program, chains, runtime: { clock }, log }: Base): ReadonlyMap<number, RpcDoor> {
   const { postgres } = program.engines

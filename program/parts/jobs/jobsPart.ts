@@ -2,15 +2,16 @@
 import { messageOf } from '#errors.ts'
 import { Jobs } from '#orchestrator/job/Jobs.ts'
 import { OwnCalls } from '#orchestrator/job/OwnCalls.ts'
+import { jobReadEndpoints } from '#orchestrator/rest/jobs/index.ts'
 import type { JobReadServices } from '#orchestrator/rest/jobs/readJob.ts'
-import { type SuspensionProblem, SuspensionWatch } from '#orchestrator/verify/SuspensionWatch.ts'
+import { SuspensionWatch } from '#orchestrator/verify/SuspensionWatch.ts'
 import { appDatabase } from '#rows/database.ts'
 import { removeResults } from '#rows/jobs/reads.ts'
 import { repeat } from '#runtime/repeat.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import { aborted } from '../../process/stopSignal.ts'
 import { askServer } from '../askServer.ts'
-import type { Base, Part } from '../part.ts'
+import { type Base, definePart, type Part } from '../part.ts'
 import type { WalletPart } from '../wallet/walletPart.ts'
 
 export interface JobsPart extends Part<JobReadServices> {
@@ -18,8 +19,6 @@ export interface JobsPart extends Part<JobReadServices> {
   readonly due: CommitBell
   /** Jobs run from now on: the catalog has the services that ship where they answer now. */
   begin(): void
-  /** Endpoints that are suspended now; the alarms tell them. */
-  readonly problems: () => readonly SuspensionProblem[]
 }
 
 const DAY_MS = 24 * 3_600_000
@@ -30,7 +29,18 @@ const LOOK_MS_MAX = 15_000
 /** Between two pieces of them. */
 const PIECE_MS = 1_000
 
-export function openJobsPart(base: Base, { buyer, looked }: Pick<WalletPart, 'buyer' | 'looked'>): JobsPart {
+export const jobsPart = definePart({
+  name: 'jobs',
+  endpoints: jobReadEndpoints,
+  alarms: [{ code: 'endpoint_suspended', passesMs: 0 }],
+  open: openJobsPart,
+})
+
+interface BesideJobs {
+  readonly wallet: Pick<WalletPart, 'buyer' | 'looked'>
+}
+
+function openJobsPart(base: Base, { wallet: { buyer, looked } }: BesideJobs): JobsPart {
   const { config, program, egress, ownOrigins, server, runtime, log } = base
   const { postgres } = program.engines
   const app = appDatabase(postgres)

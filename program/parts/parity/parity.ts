@@ -8,6 +8,7 @@ import { schemaOf } from '#store/sql.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Chain } from '../../chain/chain.ts'
 import type { Engines } from '../../engines.ts'
+import type { Alarm } from '../part.ts'
 
 export interface Parity {
   readonly reads: ReadonlyMap<number, ParityReads>
@@ -51,4 +52,12 @@ export function parityStatusOf(reads: Parity['reads'], id: number): ParityStatus
   const parity = reads.get(id)
   if (!parity) throw new Error(`chain ${id} is not compared`)
   return parity.status
+}
+
+export function parityAlarms(
+  chainId: number,
+  { state, problem }: Pick<ParityStatus, 'state' | 'problem'>,
+): readonly Alarm[] {
+  if (state !== 'differs') return []
+  return [{ chainId, code: 'parity_differs', problem: problem ?? 'no reason is known' }]
 }

@@ -25,15 +25,16 @@ import { UnsentDebts } from '#payments/payouts/UnsentDebts.ts'
 import { RefusedPayments } from '#payments/RefusedPayments.ts'
 import { lowercased } from '#primitives.ts'
 import { appDatabase } from '#rows/database.ts'
-import { type Findings, noFindings } from '#rows/payments/proofs.ts'
+import { noFindings } from '#rows/payments/proofs.ts'
 import { PATH_USD } from '#wallet/currencies.ts'
 import type { Config } from '../../config.ts'
 import type { Program } from '../../program.ts'
 import { devKey } from '../devKey.ts'
-import type { Base, Part } from '../part.ts'
+import { type Alarm, type Base, definePart, type Part } from '../part.ts'
 import { bookedChains } from './bookedChains.ts'
 import { type OpenedPayouts, openPayouts, payoutAccountOf, type TransferFee } from './openPayouts.ts'
 import { openSponsor } from './openSponsor.ts'
+import { paymentAlarms, paymentKinds } from './paymentAlarms.ts'
 import { openX402, type X402Means, type X402Parts } from './x402.ts'
 
 export interface PaymentsPart extends Part {
@@ -42,10 +43,6 @@ export interface PaymentsPart extends Part {
   /** What else jobs are sold by. */
   readonly proofs: PayerProofs | null
   readonly transferFee: TransferFee
-  /** What an operator should look at; null for a chain that no payments are taken on. */
-  readonly findingsOf: (chainId: number) => PaymentFindings | null
-  /** Why payment channels on the chain cannot be settled; null where they can. */
-  readonly channelProblemOf: (chainId: number) => string | null
   readonly till: Till
 }
 
@@ -59,17 +56,12 @@ export interface Till {
   readonly tokens: OpenedPayouts['tokens']
 }
 
-export interface PaymentFindings extends Findings {
-  /** Entries, rows and transfers that differ, on whatever chain. */
-  readonly books: number
-  /** Chains that the books could not be compared with. */
-  readonly unchecked: number
-}
-
 /** A node that is slower takes no payments. */
 const LOOK_MS = 5_000
 /** pathUSD and the second token that a dev chain begins with. */
 const devCurrencies = [PATH_USD, '0x20c0000000000000000000000000000000000001'] as const
+
+export const paymentsPart = definePart({ name: 'payments', alarms: paymentKinds, open: openPaymentsPart })
 
 /** What is sold, by the mode of access. */
 const soldWhere = { guarded: 'reads beyond the quota and jobs', open: 'jobs' } as const
@@ -83,11 +75,10 @@ function nothingSold({ program, chains, runtime, log }: Base, problem: string): 
     payments: null,
     proofs: null,
     transferFee: () => Promise.reject(new PayoutRefusedError('nothing is sent')),
-    findingsOf: (id) =>
-      id === first && unsent.late > 0
-        ? { ...noFindings, waiting: unsent.late, books: 0, unchecked: 0 }
-        : null,
-    channelProblemOf: () => null,
+    problems: () => {
+      const findings = { ...noFindings, waiting: unsent.late, books: 0, unchecked: 0 }
+      return first === undefined ? [] : paymentAlarms(first, findings, null)
+    },
     till: { problem, books: () => null, tokens: () => [] },
     services: {},
     get notes() {
@@ -101,7 +92,7 @@ const NOT_ELSEWHERE = `x402 is not offered: ${NO_PAYOUTS}`
 const UNSPONSORED = 'sessions are not offered, and payers pay their own fees: payments.sponsor names no key'
 
 /** @throws SettingError where payments are on a chain that is not served */
-export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
+async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   const { config, program, secrets, egress, quotas, log } = base
   const { clock } = base.runtime
   const { mode, prices, chainPrices } = config.access
@@ -159,9 +150,7 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
   return {
     ...{ payments, proofs, transferFee: payouts.transferFee, services: {} },
     till: { problem: null, books: () => books.last, tokens: payouts.tokens },
-    findingsOf: (id) =>
-      id === chainId ? { ...prover.findings, books: books.differing, unchecked: books.unchecked } : null,
-    channelProblemOf: (id) => (id === chainId ? (sponsored?.watch.problem ?? null) : null),
+    problems: () => problemsOn(base, chainId, { prover, books, unsettled: sponsored?.watch.problem ?? null }),
     get notes() {
       const problems = checked.flatMap((one) => one.problems)
       const ofSessions = sponsored?.channelOffers.problems ?? [UNSPONSORED]
@@ -170,6 +159,23 @@ export async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
     },
     run: ({ answered }) => Promise.all(running.map((part) => part?.run(answered))),
   }
+}
+
+interface Looked {
+  readonly prover: Pick<Prover, 'findings'>
+  readonly books: Pick<BooksWatch, 'differing' | 'unchecked'>
+  readonly unsettled: string | null
+}
+
+/** None for a chain that is not indexed here. */
+function problemsOn(
+  { chains }: Pick<Base, 'chains'>,
+  chainId: number,
+  { prover, books, unsettled }: Looked,
+): readonly Alarm[] {
+  if (!chains.has(chainId)) return []
+  const findings = { ...prover.findings, books: books.differing, unchecked: books.unchecked }
+  return paymentAlarms(chainId, findings, unsettled)
 }
 
 /** Null without a key to send refunds with: a dev chain's own has no money elsewhere. */

@@ -2,23 +2,23 @@
 import { LiveHub } from '#api/live/hub.ts'
 import { addReaders } from '#local/engines/connection.ts'
 import { checkAllWalls, keepWallsChecked } from '#query/setup/wallWatch.ts'
-import type { Base, Part } from '../part.ts'
-import { openQueryEngines, type QueryEngines } from './queryEngines.ts'
+import { definePart } from '../part.ts'
+import { openQueryEngines } from './queryEngines.ts'
 
-type QueryPart = Part<{ readonly sql: Pick<QueryEngines, 'postgres' | 'clickhouse'>; readonly live: LiveHub }>
-
-export async function openQueryPart(base: Base): Promise<QueryPart> {
-  const { config, program, chains, secrets, runtime, log } = base
-  const { clock } = runtime
-  const sql = await openQueryEngines(program.engines, chains, secrets, runtime, log)
-  addReaders(config.dataDir, sql.readers)
-  const walled = [sql.postgres, sql.clickhouse]
-  const chainIds = [...chains.keys()]
-  await checkAllWalls(walled, chainIds, log)
-  return {
-    notes: sql.notes,
-    services: { sql, live: new LiveHub({ chains, engines: sql, clock, log }) },
-    run: ({ shutdown }) => keepWallsChecked(walled, chainIds, clock, log, shutdown),
-    close: () => Promise.all([sql.postgres.close(), sql.clickhouse.close()]),
-  }
-}
+export const queryPart = definePart({
+  name: 'query',
+  open: async ({ config, program, chains, secrets, runtime, log }) => {
+    const { clock } = runtime
+    const sql = await openQueryEngines(program.engines, chains, secrets, runtime, log)
+    addReaders(config.dataDir, sql.readers)
+    const walled = [sql.postgres, sql.clickhouse]
+    const chainIds = [...chains.keys()]
+    await checkAllWalls(walled, chainIds, log)
+    return {
+      notes: sql.notes,
+      services: { sql, live: new LiveHub({ chains, engines: sql, clock, log }) },
+      run: ({ shutdown }) => keepWallsChecked(walled, chainIds, clock, log, shutdown),
+      close: () => Promise.all([sql.postgres.close(), sql.clickhouse.close()]),
+    }
+  },
+})

@@ -8,24 +8,24 @@ import type { WebhooksPart } from '../webhooks/webhooksPart.ts'
 import { createStatusSource } from './status.ts'
 
 /** The parts that have a place of their own in /status. */
-interface Told {
-  readonly alarms: AlarmsPart
+export interface Reported {
   readonly parity: ParityPart
   readonly webhooks: WebhooksPart
 }
 
-/** @param notes what all parts tell */
+/** @param parts all of them, for their notes */
 export function openStatusPart(
-  { program, runtime, shutdown, notes: known }: Base,
-  { alarms, parity, webhooks }: Told,
-  notes: () => readonly string[],
+  { program, runtime, shutdown, notes }: Base,
+  { parity, webhooks }: Reported,
+  alarms: AlarmsPart,
+  parts: readonly Part[],
 ): Part<SystemServices> {
   const status = createStatusSource({
     chains: program.chains,
     postgres: program.engines.postgres,
     runtime,
     local: program.localIds,
-    notes: () => [...known, ...notes()],
+    notes: () => [...notes, ...parts.flatMap((part) => part.notes ?? [])],
     parityOf: ({ state }) => parityStatusOf(parity.services.parity, state.chainId),
     alarms: alarms.watch,
     webhooks: webhooks.watch,

@@ -8,9 +8,9 @@ import { askAny } from '#wallet/payChain.ts'
 import { Budget } from '#wallet/spend/Budget.ts'
 import { Spender } from '#wallet/spend/Spender.ts'
 import { SpendReconciler } from '#wallet/spend/SpendReconciler.ts'
-import { type WalletProblem, WalletWatch } from '#wallet/spend/WalletWatch.ts'
+import { WalletWatch } from '#wallet/spend/WalletWatch.ts'
 import { readWalletReport, type WalletReport } from '#wallet/spend/walletReport.ts'
-import type { Base, Part } from '../part.ts'
+import { type Base, definePart, type Part } from '../part.ts'
 import { watchOutflows } from '../watchOutflows.ts'
 import { walletKeysOf } from './walletKeys.ts'
 
@@ -21,26 +21,26 @@ export interface WalletPart extends Part {
   readonly budget: WalletBudget | null
   /** Resolved once what left the wallet on every chain is known. */
   readonly looked: Promise<void>
-  /** What holds now; the alarms tell it. */
-  readonly problems: () => readonly WalletProblem[]
   /** Balances, spends and limits; null where there is no wallet. */
   readonly report: (() => Promise<WalletReport>) | null
 }
 
+export const walletPart = definePart({
+  name: 'wallet',
+  alarms: [
+    { code: 'wallet_low', passesMs: 0 },
+    { code: 'spend_unknown', passesMs: 0 },
+  ],
+  open: openWalletPart,
+})
+
 /** @throws SettingError */
-export async function openWalletPart(base: Base): Promise<WalletPart> {
+async function openWalletPart(base: Base): Promise<WalletPart> {
   const { config, program, egress, secrets, runtime, log } = base
   const keys = walletKeysOf(config, program.reachable)
   if (!keys)
     return {
-      ...{
-        services: {},
-        buyer: null,
-        budget: null,
-        looked: Promise.resolve(),
-        problems: () => [],
-        report: null,
-      },
+      ...{ services: {}, buyer: null, budget: null, looked: Promise.resolve(), report: null },
       notes: ['no job can be bought: WALLET_FILE is not set'],
     }
   const { account, chains, limits, lowUnits } = keys
