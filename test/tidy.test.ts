@@ -104,6 +104,13 @@ test('every event, projection, activity and endpoint is reached from its registr
   expect(missing).toEqual([])
 })
 
+test('every part of the program is in its list', () => {
+  const defined = sources.filter((file) => /^export const \w+ = definePart\(/m.test(read(file)))
+  const listed = imports.get('program/parts/openParts.ts') ?? []
+  expect(defined.length).toBeGreaterThan(0)
+  expect(defined.filter((file) => !listed.includes(file))).toEqual([])
+})
+
 test('settings are read by the program, not by its stages', () => {
   const readers = stageImports
     .filter(([, targets]) => targets.includes('program/config.ts'))
