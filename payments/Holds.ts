@@ -2,7 +2,7 @@
 import type { AppDatabase } from '#rows/database.ts'
 import { renewHolds } from '#rows/payments/holds.ts'
 import type { HeldPayment } from '#rows/payments/payments.ts'
-import { repeat, warning } from '#runtime/repeat.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 
@@ -56,7 +56,7 @@ export class Holds {
   /** Renews all of them, until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options
-    const failed = warning(log, RENEW_MS, 'payments under way could not be held')
+    const failed = { log, ms: RENEW_MS, message: 'payments under way could not be held' }
     await repeat({ clock, signal, failed, firstMs: RENEW_MS }, async () => {
       await this.#renew()
       return RENEW_MS

@@ -21,7 +21,7 @@ import {
   releaseClaim,
   settlePayment,
 } from '#rows/payments/payments.ts'
-import { repeat, warning } from '#runtime/repeat.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { acceptedOf } from './acceptPayment.ts'
@@ -234,7 +234,7 @@ export class Payments {
   /** Holds what is worked on, and finds out what became of what nobody waits for, until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options
-    const failed = warning(log, RECONCILE_MS, 'payments could not be looked at')
+    const failed = { log, ms: RECONCILE_MS, message: 'payments could not be looked at' }
     const reconciling = repeat({ clock, signal, failed }, async () => {
       await this.reconcile()
       return RECONCILE_MS

@@ -58,6 +58,17 @@ describe('repeat', () => {
     expect({ told, slept }).toEqual({ told: [1, 2, 1], slept: [10, 20, 1, 10] })
   })
 
+  it('writes a failure into the log and goes on after the pause', async () => {
+    const { slept, clock } = sleeper()
+    const lines: unknown[] = []
+    const log = { warn: (...line: unknown[]) => lines.push(line) }
+    const failed = { log, ms: 30, message: 'the turn waits', about: { chainId: 7 } }
+    const turns = [() => Promise.reject(new Error('this turn fails')), () => 'ended' as const]
+    await repeat({ clock, signal: new AbortController().signal, failed }, () => turns.shift()?.() ?? 'ended')
+    expect(lines).toEqual([[{ chainId: 7, problem: 'this turn fails', retryMs: 30 }, 'the turn waits']])
+    expect(slept).toEqual([30])
+  })
+
   it('ends with a failure that nobody is told of, or that is thrown on', async () => {
     const { clock } = sleeper()
     const { signal } = new AbortController()

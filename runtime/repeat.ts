@@ -8,21 +8,31 @@ import type { Clock } from './runtime.ts'
  */
 export type Next = number | 'ended'
 
+/** A turn that failed is a warning in the log, and the next one comes after `ms`. */
+export interface Warning {
+  readonly log: Pick<Logger, 'warn'>
+  readonly ms: number
+  readonly message: string
+  /** Facts that the line has beside the problem. */
+  readonly about?: Readonly<Record<string, unknown>>
+}
+
 export interface Repeating {
   readonly clock: Pick<Clock, 'sleep'>
   readonly signal: AbortSignal
   /** Milliseconds before the first turn; 0 unless given. */
   readonly firstMs?: number
   /**
-   * Told why a turn failed, and how many have in a row. What it throws ends the loop. Without it the
-   * first failure does. An error that comes with the abort is what the abort does, and not told.
+   * The answer to a turn that failed: a line in the log, or a function, which gets the error and the
+   * failures in a row and ends the loop if it throws. Without one, the first failure ends the loop.
+   * An error that comes with the abort belongs to the abort: it has no answer.
    */
-  readonly failed?: (error: unknown, failures: number) => Next | Promise<Next>
+  readonly failed?: Warning | ((error: unknown, failures: number) => Next | Promise<Next>)
 }
 
 /**
  * Takes turns, one after the other, until aborted or ended. A pause ends with the signal.
- * @throws what a turn throws where nobody is told of failures, and what `failed` throws
+ * @throws the error of a turn without `failed`, and what `failed` throws
  */
 export async function repeat(
   { clock, signal, firstMs = 0, failed }: Repeating,
@@ -38,15 +48,12 @@ export async function repeat(
     } catch (error) {
       if (!failed) throw error
       if (signal.aborted) return
-      next = await failed(error, ++failures)
+      next = typeof failed === 'function' ? await failed(error, ++failures) : warned(failed, error)
     }
   }
 }
 
-/** The answer to a turn that failed: it is told in the log, and the next comes after `ms`. */
-export const warning =
-  (log: Pick<Logger, 'warn'>, ms: number, message: string) =>
-  (error: unknown): Next => {
-    log.warn({ problem: messageOf(error), retryMs: ms }, message)
-    return ms
-  }
+function warned({ log, ms, message, about }: Warning, error: unknown): number {
+  log.warn({ ...about, problem: messageOf(error), retryMs: ms }, message)
+  return ms
+}

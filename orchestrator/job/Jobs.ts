@@ -7,7 +7,7 @@ import { messageOf } from '#errors.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { type HeldJobs, heldJobs } from '#rows/jobs/heldJobs.ts'
 import type { Places, TakenJob } from '#rows/jobs/takeJobs.ts'
-import { repeat, warning } from '#runtime/repeat.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import { type SlotLimits, Slots, slotErrors } from '#runtime/slots.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
@@ -83,7 +83,7 @@ export class Jobs {
   async run(signal: AbortSignal): Promise<void> {
     const { runtime, log } = this.#options
     const { clock } = runtime
-    const failed = warning(log, RETRY_MS, 'jobs wait')
+    const failed = { log, ms: RETRY_MS, message: 'jobs wait' }
     const over = new AbortController()
     const kept = repeat({ clock, signal: over.signal, firstMs: HEARTBEAT_MS }, () => this.#keep())
     try {

@@ -26,7 +26,7 @@ import {
   rewardsOfDay,
 } from '#rows/jobs/rewards.ts'
 import { findPayout } from '#rows/payments/payouts.ts'
-import { repeat, warning } from '#runtime/repeat.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { digestOf, type GivenReview, readReview } from './review.ts'
@@ -118,7 +118,7 @@ export class Reviews {
   /** Looks again at rewards that may be owed by now, until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options
-    const failed = warning(log, LOOK_MS, 'rewards could not be looked at')
+    const failed = { log, ms: LOOK_MS, message: 'rewards could not be looked at' }
     await repeat({ clock, signal, failed }, async () => {
       await this.reconsider()
       return LOOK_MS

@@ -5,7 +5,7 @@
 import { readCalledServices } from '#rows/catalog/callQuality.ts'
 import { findServices } from '#rows/catalog/catalogReads.ts'
 import type { AppDatabase } from '#rows/database.ts'
-import { repeat, warning } from '#runtime/repeat.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { serviceOf } from '../catalog/description/describe.ts'
@@ -42,7 +42,7 @@ export class QualityPriors {
 
   /** Reads again and again, until the signal. */
   async follow(app: AppDatabase, clock: Clock, log: Logger, signal: AbortSignal): Promise<void> {
-    const failed = warning(log, RETRY_MS, 'the quality of services could not be read')
+    const failed = { log, ms: RETRY_MS, message: 'the quality of services could not be read' }
     await repeat({ clock, signal, failed }, async () => {
       await this.read(app)
       return REFRESH_MS

@@ -12,7 +12,7 @@ import {
   suspend,
 } from '#rows/catalog/suspensions.ts'
 import type { AppDatabase } from '#rows/database.ts'
-import { repeat, warning } from '#runtime/repeat.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { serviceOf } from '../catalog/description/describe.ts'
@@ -54,7 +54,7 @@ export class SuspensionWatch {
   /** Until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options
-    const failed = warning(log, LOOK_MS, 'endpoints that do not deliver could not be looked for')
+    const failed = { log, ms: LOOK_MS, message: 'endpoints that do not deliver could not be looked for' }
     await repeat({ clock, signal, failed }, async () => {
       await this.look()
       return LOOK_MS

@@ -2,7 +2,7 @@
 import { compareEntries } from '#rows/books/compareEntries.ts'
 import { compareRows } from '#rows/books/compareRows.ts'
 import type { AppDatabase } from '#rows/database.ts'
-import { repeat, warning } from '#runtime/repeat.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { type BookedChains, checkBooks, countDifferences, unnamedText } from './checkBooks.ts'
@@ -73,7 +73,7 @@ export class BooksWatch {
   /** Until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options
-    const failed = warning(log, LOOK_MS, 'the books could not be compared')
+    const failed = { log, ms: LOOK_MS, message: 'the books could not be compared' }
     await repeat({ clock, signal, firstMs: FIRST_MS, failed }, async () => {
       await this.look()
       return LOOK_MS

@@ -18,7 +18,7 @@ import {
   renameTransaction,
   type Settled,
 } from '#rows/payments/proofs.ts'
-import { repeat, warning } from '#runtime/repeat.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Queryable } from '#store/ledger/lane.ts'
 import { type FinalTransaction, readFinal } from '#store/read/payments/settlements.ts'
@@ -72,7 +72,7 @@ export class Prover {
   async run(signal: AbortSignal): Promise<void> {
     const { chain, clock, log } = this.#options
     const lookMs = chain.index ? LOOK_MS : NODES_LOOK_MS
-    const failed = warning(log, lookMs, 'settlements could not be compared')
+    const failed = { log, ms: lookMs, message: 'settlements could not be compared' }
     await repeat({ clock, signal, failed }, async () => {
       await this.look()
       return lookMs

@@ -1,7 +1,7 @@
 /** Answers that were paid for and that nobody collected: their money is owed to its payers. */
 import type { AppDatabase } from '#rows/database.ts'
 import { oweUncollected } from '#rows/payments/liabilities.ts'
-import { repeat, warning } from '#runtime/repeat.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 
@@ -26,7 +26,7 @@ export class Uncollected {
   /** Until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options
-    const failed = warning(log, LOOK_MS, 'uncollected payments were not looked at')
+    const failed = { log, ms: LOOK_MS, message: 'uncollected payments were not looked at' }
     await repeat({ clock, signal, failed }, async () => ((await this.owe()) === OWED_MAX ? 0 : LOOK_MS))
   }
 

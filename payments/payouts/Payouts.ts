@@ -76,10 +76,7 @@ export class Payouts {
   /** Until aborted; what is under way then is finished. */
   async run(signal: AbortSignal): Promise<void> {
     const { runtime, log } = this.#options
-    const failed = (error: unknown) => {
-      log.warn({ problem: messageOf(error) }, 'payouts wait')
-      return POLL_MS
-    }
+    const failed = { log, ms: POLL_MS, message: 'payouts wait' }
     await repeat({ clock: runtime.clock, signal, failed }, async () =>
       (await this.turn()) === TAKEN_MAX ? 0 : POLL_MS,
     )

@@ -1,7 +1,7 @@
 /** Tells refunds and rewards on chains that nothing here sends on. They wait until a setting names one. */
 import type { AppDatabase } from '#rows/database.ts'
 import { markUnsent, type UnsentOnChain } from '#rows/payments/unsent.ts'
-import { repeat, warning } from '#runtime/repeat.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 
@@ -39,7 +39,7 @@ export class UnsentDebts {
   /** At once, then again and again until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options
-    const failed = warning(log, LOOK_MS, 'debts that nothing sends could not be looked for')
+    const failed = { log, ms: LOOK_MS, message: 'debts that nothing sends could not be looked for' }
     await repeat({ clock, signal, failed }, async () => {
       await this.look()
       return LOOK_MS

@@ -3,7 +3,6 @@
  * version does not know is told a week ahead: what it brings cannot be proved or decoded.
  */
 
-import { messageOf } from '#errors.ts'
 import { isoSeconds } from '#http/schema.ts'
 import { ethConfigMethod, readEthConfig } from '#ingest/rpc/ethConfig.ts'
 import {
@@ -98,10 +97,7 @@ export class ForkWatch {
   /** Until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, chainId, log } = this.#options
-    const failed = (error: unknown) => {
-      log.warn({ chainId, error: messageOf(error) }, 'forks could not be asked for')
-      return LOOK_AGAIN_MS
-    }
+    const failed = { log, ms: LOOK_AGAIN_MS, message: 'forks could not be asked for', about: { chainId } }
     await repeat({ clock, signal, failed }, async () => ((await this.look(signal)) ? LOOK_MS : LOOK_AGAIN_MS))
   }
 

@@ -1,5 +1,5 @@
 /** Makes again what an older version stored otherwise, beside the lanes, until it is done. */
-import { type Next, repeat, warning } from '#runtime/repeat.ts'
+import { type Next, repeat } from '#runtime/repeat.ts'
 import { type ClickHouseLane, PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
 import { mendBounds } from '#store/maintain/mendBounds.ts'
 import type { Writing } from './writing.ts'
@@ -17,7 +17,7 @@ export async function keepBoundsExact(
 ): Promise<void> {
   const { postgres, log, runtime } = options
   const pause = () => runtime.clock.sleep(PAUSE_MS, signal)
-  const failed = warning(log, RETRY_MS, 'rows of an older version wait to be made again')
+  const failed = { log, ms: RETRY_MS, message: 'rows of an older version wait to be made again' }
   await repeat({ clock: runtime.clock, signal, failed }, async (): Promise<Next> => {
     await mendBounds(
       {

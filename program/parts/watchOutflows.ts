@@ -2,7 +2,7 @@
 import { OutflowWatch, type OutflowWatchOptions } from '#money/OutflowWatch.ts'
 import { outflowLedger } from '#rows/books/outflows.ts'
 import { appDatabase } from '#rows/database.ts'
-import { repeat, warning } from '#runtime/repeat.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Base } from './part.ts'
 
 export interface OutflowWatches {
@@ -34,7 +34,7 @@ export function watchOutflows(
   })
   const looked = Promise.withResolvers<void>()
   const follow = (watch: OutflowWatch, signal: AbortSignal) => {
-    const failed = warning(log, FIRST_LOOK_MS, 'a chain does not tell what left it')
+    const failed = { log, ms: FIRST_LOOK_MS, message: 'a chain does not tell what left it' }
     return repeat({ clock, signal, failed }, async () => {
       await watch.look()
       if (watches.every(({ hasLooked }) => hasLooked)) looked.resolve()

@@ -5,7 +5,7 @@
 import { listOpenSpends, removeSpent, type Spend, voidSpend } from '#rows/jobs/spends.ts'
 import { adoptHistory } from '#rows/jobs/wallet.ts'
 import { mapAtMost } from '#runtime/mapAtMost.ts'
-import { repeat, warning } from '#runtime/repeat.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { type LookingFor, lookFor } from './lookFor.ts'
@@ -37,7 +37,7 @@ export class SpendReconciler {
   /** Until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options
-    const failed = warning(log, LOOK_MS, 'spends could not be looked for')
+    const failed = { log, ms: LOOK_MS, message: 'spends could not be looked for' }
     await repeat({ clock, signal, failed }, async () => {
       await this.reconcile()
       return LOOK_MS

@@ -2,7 +2,7 @@
 import { decimalText, rescaled } from '#money/amounts.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { type OpenSpends, sumOpenSpends } from '#rows/jobs/spends.ts'
-import { repeat, warning } from '#runtime/repeat.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { balanceOf } from '../balance.ts'
@@ -50,7 +50,7 @@ export class WalletWatch {
   /** Until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options
-    const failed = warning(log, LOOK_MS, 'the wallet could not be looked at')
+    const failed = { log, ms: LOOK_MS, message: 'the wallet could not be looked at' }
     await repeat({ clock, signal, failed }, async () => {
       await this.look()
       return LOOK_MS

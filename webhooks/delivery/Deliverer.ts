@@ -113,10 +113,7 @@ export class Deliverer {
   async #keepClaiming(claim: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
     const { runtime, log, outgoing } = this.#options
     const { clock } = runtime
-    const failed = (error: unknown) => {
-      log.warn({ problem: messageOf(error) }, 'deliveries wait')
-      return RETRY_MS
-    }
+    const failed = { log, ms: RETRY_MS, message: 'deliveries wait' }
     await repeat({ clock, signal, failed }, async () => {
       const rung = outgoing.wait(clock, POLL_MS, signal)
       if (!(await claim())) await rung

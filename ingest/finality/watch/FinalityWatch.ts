@@ -3,7 +3,6 @@
  * stores, and only then lets blocks be final; a process that stands by takes what was stored, and so
  * spends no CPU and says nothing of its own.
  */
-import { messageOf } from '#errors.ts'
 import type { Hex } from '#primitives.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock, Failpoint } from '#runtime/runtime.ts'
@@ -167,10 +166,8 @@ export class FinalityWatch {
   /** Until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, chainId, log } = this.#options
-    const failed = (error: unknown) => {
-      log.warn({ chainId, problem: messageOf(error) }, 'certificates of finality could not be looked for')
-      return FAILED_MS
-    }
+    const message = 'certificates of finality could not be looked for'
+    const failed = { log, ms: FAILED_MS, message, about: { chainId } }
     await repeat({ clock, signal, failed }, () => this.look(signal))
   }
 

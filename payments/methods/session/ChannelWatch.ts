@@ -60,10 +60,7 @@ export class ChannelWatch {
   /** Until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options
-    const failed = (error: unknown) => {
-      log.warn({ problem: messageOf(error) }, 'payment channels could not be looked at')
-      return LOOK_MS
-    }
+    const failed = { log, ms: LOOK_MS, message: 'payment channels could not be looked at' }
     await repeat({ clock, signal, failed }, async () => {
       await this.look(LOOK_MS)
       await removeOldMarks(this.#options.app)

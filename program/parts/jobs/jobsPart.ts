@@ -1,5 +1,4 @@
 /** Jobs: run here as in every process on the database, where there is a wallet to buy with. */
-import { messageOf } from '#errors.ts'
 import { Jobs } from '#orchestrator/job/Jobs.ts'
 import { OwnCalls } from '#orchestrator/job/OwnCalls.ts'
 import { jobReadEndpoints } from '#orchestrator/rest/jobs/index.ts'
@@ -51,10 +50,7 @@ function openJobsPart(base: Base, { wallet: { buyer, looked } }: BesideJobs): Jo
   const own = buyer && new OwnCalls({ buyer, isOwn, ask: askServer(server), clock })
   const jobs = own && new Jobs({ app, buyer: own, egress, due, changed, runtime, log })
   const suspensions = new SuspensionWatch({ app, clock, log })
-  const failed = (error: unknown) => {
-    log.warn({ problem: messageOf(error) }, 'results of jobs could not be removed')
-    return REMOVE_MS
-  }
+  const failed = { log, ms: REMOVE_MS, message: 'results of jobs could not be removed' }
   return {
     due,
     begin: begun.resolve,

@@ -1,5 +1,4 @@
 /** Names of payments' receivers: the operator's list, then the realms of the catalog. */
-import { messageOf } from '#errors.ts'
 import { readRealmNames } from '#orchestrator/catalog/realmNames.ts'
 import { type AttributedService, type AttributionNames, attributionNames } from '#present/memo.ts'
 import type { AppDatabase } from '#rows/database.ts'
@@ -21,10 +20,7 @@ export class Attributions {
 
   /** Follows the catalog until the signal. */
   async follow(app: AppDatabase, clock: Clock, log: Logger, signal: AbortSignal): Promise<void> {
-    const failed = (error: unknown) => {
-      log.warn({ problem: messageOf(error) }, 'the realms of the catalog could not be read')
-      return REFRESH_MS
-    }
+    const failed = { log, ms: REFRESH_MS, message: 'the realms of the catalog could not be read' }
     await repeat({ clock, signal, failed }, async () => {
       this.#ofCatalog = attributionNames(await readRealmNames(app))
       return REFRESH_MS

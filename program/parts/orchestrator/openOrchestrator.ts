@@ -119,10 +119,7 @@ async function keepVerified(
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  const failed = (error: unknown) => {
-    log.warn({ problem: messageOf(error) }, 'services of the catalog could not be looked at')
-    return AGAIN_MS
-  }
+  const failed = { log, ms: AGAIN_MS, message: 'services of the catalog could not be looked at' }
   await repeat({ clock, signal, failed }, async () => {
     await verifier.run(signal)
     return 0

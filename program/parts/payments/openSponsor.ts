@@ -18,7 +18,7 @@ import { paymentStore } from '#payments/methods/session/channelStore.ts'
 import { TempoSessions } from '#payments/methods/session/TempoSessions.ts'
 import { appDatabase } from '#rows/database.ts'
 import { keepHash } from '#rows/payments/sponsored.ts'
-import { repeat, warning } from '#runtime/repeat.ts'
+import { repeat } from '#runtime/repeat.ts'
 import { readKeyFile } from '../../settings/keyFile.ts'
 import { devKey } from '../devKey.ts'
 import type { Base } from '../part.ts'
@@ -75,7 +75,7 @@ export function openSponsor(
       new TempoSessions({ ...shared, app, sponsor, transport, currencies: channelOffers.current }),
     run: async (signal) => {
       if (devChain && !settings) {
-        const failed = warning(log, FUND_AGAIN_MS, 'the sponsor of the dev chain has no money yet')
+        const failed = { log, ms: FUND_AGAIN_MS, message: 'the sponsor of the dev chain has no money yet' }
         await repeat({ clock, signal, failed }, async () => {
           await fundOnce(devChain, account.address, currencies)
           return 'ended' as const

@@ -190,10 +190,7 @@ async function keepBounding(
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  const failed = (error: unknown) => {
-    log.warn({ problem: messageOf(error) }, 'backlogs of webhooks were not measured')
-    return BACKLOG_MS
-  }
+  const failed = { log, ms: BACKLOG_MS, message: 'backlogs of webhooks were not measured' }
   await repeat({ clock, signal, failed }, async () => {
     const ended = await endBacklogs(of)
     if (ended.length > 0) {
