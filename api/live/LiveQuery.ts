@@ -112,13 +112,16 @@ export class LiveQuery<Position> {
 
   /** Serves one client until it goes; resolves then. */
   async serve(stream: EventStream, lastEventId: string | undefined): Promise<void> {
-    const { feed } = this.#options
+    const { feed, clock } = this.#options
     this.#streams.add(stream)
     try {
       let place = lastEventId === undefined ? null : feed.parse(lastEventId)
       if (lastEventId !== undefined && place === null)
         stream.send(laggedFrame({ from: 0, to: feed.blockOf(this.#position) }, reasons.foreign, true))
-      while (!stream.signal.aborted) place = await this.#accompany(stream, place)
+      await repeat({ clock, signal: stream.signal }, async () => {
+        place = await this.#accompany(stream, place)
+        return 0
+      })
     } finally {
       this.#streams.delete(stream)
     }
@@ -155,8 +158,9 @@ export class LiveQuery<Position> {
 
   /** False when the stream ended instead; one that does not read is ended by its own watch. */
   async #hasRead(stream: EventStream): Promise<boolean> {
-    while (!stream.signal.aborted && stream.unreadBytes > UNREAD_BYTES_MAX)
-      await this.#options.clock.sleep(UNREAD_POLL_MS, stream.signal).catch(() => {})
+    await repeat({ clock: this.#options.clock, signal: stream.signal }, () =>
+      stream.unreadBytes > UNREAD_BYTES_MAX ? UNREAD_POLL_MS : 'ended',
+    )
     return !stream.signal.aborted
   }
 
@@ -263,19 +267,19 @@ export class LiveQuery<Position> {
     signal: AbortSignal,
   ): Promise<Result | null> {
     const { clock, log } = this.#options
-    for (let told = false; !signal.aborted; told = true) {
-      try {
-        return await step()
-      } catch (error) {
-        if (signal.aborted) return null
-        log.warn({ error: messageOf(error) }, 'a live query waits for its store')
-        if (!told)
-          for (const stream of waiting)
-            if (stream.unreadBytes <= UNREAD_BYTES_MAX) stream.send(retryingFrame(publicError(error)))
-        await clock.sleep(RETRY_MS, signal).catch(() => {})
-      }
+    let result: Result | null = null
+    const failed = (error: unknown, failures: number) => {
+      log.warn({ error: messageOf(error) }, 'a live query waits for its store')
+      if (failures === 1)
+        for (const stream of waiting)
+          if (stream.unreadBytes <= UNREAD_BYTES_MAX) stream.send(retryingFrame(publicError(error)))
+      return RETRY_MS
     }
-    return null
+    await repeat({ clock, signal, failed }, async () => {
+      result = await step()
+      return 'ended'
+    })
+    return result
   }
 
   #idle(signal: AbortSignal): Promise<void> {

@@ -7,6 +7,7 @@ import { EgressFailedError, EgressRefusedError } from '#egress/errors.ts'
 import { failure, messageOf } from '#errors.ts'
 import { type HeldJobs, type JobStep, JobTakenError } from '#rows/jobs/heldJobs.ts'
 import type { TakenJob } from '#rows/jobs/takeJobs.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Slots } from '#runtime/slots.ts'
 import type { Logger } from '#telemetry.ts'
@@ -121,27 +122,36 @@ export class JobRun {
     const progress = new JobProgress(loaded, (id) => this.#plan.get(id)?.dependsOn ?? [], runtime.random)
     this.#recover(progress)
     await this.#recoverPaid(progress)
-    while (!this.#stopped.signal.aborted) {
-      if (this.#isCancelling) progress.cancel()
-      const nowMs = runtime.clock.now()
-      for (const arrival of this.#arrivals.splice(0)) progress.take(arrival, nowMs)
-      const turn = progress.turn(nowMs, new Set(this.#busy.keys()), PARK_MS)
-      if (turn.step) {
-        runtime.failpoint(`job.${turn.step.next.kind}.before`)
-        await jobs.write(this.held, turn.step)
-        runtime.failpoint(`job.${turn.step.next.kind}.after`)
-        this.#options.written()
-        if (turn.step.next.kind !== 'hold') return
-      }
-      const call: Act['run'] = (...of) => this.#call(...of)
-      const poll: Act['run'] = (...of) => this.#poll(...of)
-      for (const nodeId of turn.abandoned) this.#busy.get(nodeId)?.abort()
-      for (const nodeId of turn.calls) this.#begin(nodeId, progress, { run: call, isNew: true })
-      for (const nodeId of turn.repeats) this.#begin(nodeId, progress, { run: call, isNew: false })
-      for (const nodeId of turn.polls) this.#begin(nodeId, progress, { run: poll, isNew: false })
-      await this.#wait(turn.wakeMs - nowMs)
+    let isHeld = true
+    await repeat({ clock: runtime.clock, signal: this.#stopped.signal }, async () => {
+      isHeld = await this.#turn(progress)
+      return isHeld ? 0 : 'ended'
+    })
+    if (isHeld) await this.#putDown(progress)
+  }
+
+  /** One step and the acts that follow from it. False if the step ended or parked the job. */
+  async #turn(progress: JobProgress): Promise<boolean> {
+    const { jobs, runtime } = this.#options
+    if (this.#isCancelling) progress.cancel()
+    const nowMs = runtime.clock.now()
+    for (const arrival of this.#arrivals.splice(0)) progress.take(arrival, nowMs)
+    const turn = progress.turn(nowMs, new Set(this.#busy.keys()), PARK_MS)
+    if (turn.step) {
+      runtime.failpoint(`job.${turn.step.next.kind}.before`)
+      await jobs.write(this.held, turn.step)
+      runtime.failpoint(`job.${turn.step.next.kind}.after`)
+      this.#options.written()
+      if (turn.step.next.kind !== 'hold') return false
     }
-    await this.#putDown(progress)
+    const call: Act['run'] = (...of) => this.#call(...of)
+    const poll: Act['run'] = (...of) => this.#poll(...of)
+    for (const nodeId of turn.abandoned) this.#busy.get(nodeId)?.abort()
+    for (const nodeId of turn.calls) this.#begin(nodeId, progress, { run: call, isNew: true })
+    for (const nodeId of turn.repeats) this.#begin(nodeId, progress, { run: call, isNew: false })
+    for (const nodeId of turn.polls) this.#begin(nodeId, progress, { run: poll, isNew: false })
+    await this.#wait(turn.wakeMs - nowMs)
+    return true
   }
 
   /** The job goes to another process, with what came meanwhile, once nothing that is paid for is open. */

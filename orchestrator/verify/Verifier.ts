@@ -11,7 +11,9 @@ import {
 } from '#rows/catalog/catalogHealth.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { mapAtMost } from '#runtime/mapAtMost.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock, Random } from '#runtime/runtime.ts'
+import type { Logger } from '#telemetry.ts'
 import type { LiveOffer } from '#wallet/liveOffers.ts'
 import type { Target } from './drift.ts'
 import { type LookOptions, look, type Sight } from './look.ts'
@@ -26,6 +28,8 @@ const CLAIM_MS = 120_000
 const PAUSE_MS = 1_000
 /** Until the catalog is looked through again where nothing was due. */
 const IDLE_MS = 15_000
+/** Until the next round where the database failed. */
+const AGAIN_MS = 60_000
 /** A look that was put off because others were under way. */
 const BUSY_MS = 60_000
 
@@ -53,17 +57,13 @@ export class Verifier {
     this.#options = options
   }
 
-  /** Until the signal. */
-  async run(signal: AbortSignal): Promise<void> {
+  /** Until aborted; a database that fails is asked again. */
+  async run(log: Logger, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options
-    try {
-      for (;;) {
-        const looked = await this.verifyDue(signal)
-        await clock.sleep(looked === 0 ? IDLE_MS : PAUSE_MS, signal)
-      }
-    } catch (error) {
-      if (!signal.aborted) throw error
-    }
+    const failed = { log, ms: AGAIN_MS, message: 'services of the catalog could not be looked at' }
+    await repeat({ clock, signal, failed }, async () =>
+      (await this.verifyDue(signal)) === 0 ? IDLE_MS : PAUSE_MS,
+    )
   }
 
   /** One round over what is due. Returns how many endpoints it had. */

@@ -1,6 +1,7 @@
 /** `millrace status`: asks a running program over its API. */
 import { type Report, renderReport, type Sample } from '#console/terminal/terminal.ts'
 import { messageOf, SettingError } from '#errors.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Config } from '../config.ts'
 
@@ -23,14 +24,14 @@ export async function printStatus(
   stop: AbortSignal,
 ): Promise<void> {
   let before: Sample | null = null
-  do {
+  await repeat({ clock, signal: stop }, async () => {
     const report = await fetchReport(config)
     const sample: Sample = { report, atMs: clock.monotonic(), nowMs: clock.now() }
     const text = options.json ? JSON.stringify(report) : renderReport(sample, before).join('\n')
     process.stdout.write(`${text}\n`)
     before = sample
-    if (options.watch) await clock.sleep(WATCH_MS, stop).catch(() => {})
-  } while (options.watch && !stop.aborted)
+    return options.watch ? WATCH_MS : 'ended'
+  })
 }
 
 async function fetchReport({ host, port }: Config): Promise<Report> {

@@ -1,5 +1,6 @@
 import { WebSocket } from 'undici'
 import { type BackoffLimits, backoffMs } from '#runtime/backoff.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { EndpointUrl } from '../client/endpointUrl.ts'
@@ -49,17 +50,16 @@ export class NewHeads {
 
   async #run(): Promise<void> {
     const { runtime, log, url } = this.#options
-    for (let failures = 0; !this.#closed.signal.aborted; ) {
+    let failures = 0
+    await repeat({ clock: runtime.clock, signal: this.#closed.signal }, async () => {
       const subscribed = await this.#connectOnce()
       failures = subscribed ? 1 : failures + 1
       if (!this.#worked && failures >= FRUITLESS_MAX) {
         log.debug({ endpoint: url.name }, 'no announcements of new heads here; polling')
-        return
+        return 'ended'
       }
-      await runtime.clock
-        .sleep(backoffMs(failures, reconnect, runtime.random), this.#closed.signal)
-        .catch(() => {})
-    }
+      return backoffMs(failures, reconnect, runtime.random)
+    })
   }
 
   /** Resolves when the connection has ended; true when it was ever subscribed. */

@@ -7,6 +7,7 @@ import { type EventStream, encodeFrame, readLastEventId } from '#http/stream/sse
 import type { AppDatabase } from '#rows/database.ts'
 import { readEvents } from '#rows/jobs/events.ts'
 import { findJob } from '#rows/jobs/reads.ts'
+import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
 import { jobReads } from '../../allowance.ts'
@@ -100,7 +101,8 @@ async function follow(
   after: number,
   { app, jobsChanged, clock }: JobReadServices,
 ): Promise<void> {
-  for (let last = after; !stream.signal.aborted; ) {
+  let last = after
+  await repeat({ clock, signal: stream.signal }, async () => {
     const { rings } = jobsChanged
     // Before the events: what is written in between is read the next time.
     const isOver = (await findStanding(app, jobId)) !== 'running'
@@ -109,8 +111,9 @@ async function follow(
       stream.send(encodeFrame({ event: type, id: String(sequence), data }))
       last = sequence
     }
-    if (events.length === EVENTS_MAX) continue
-    if (isOver) return
+    if (events.length === EVENTS_MAX) return 0
+    if (isOver) return 'ended'
     await jobsChanged.wait(clock, LOOK_MS, stream.signal, rings)
-  }
+    return 0
+  })
 }

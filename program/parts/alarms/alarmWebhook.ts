@@ -72,13 +72,18 @@ export class AlarmWebhook {
   /** The same id at every try, so that the receiver knows a repeat. */
   async #send(note: AlarmNote, signal: AbortSignal): Promise<void> {
     const { runtime, log } = this.#options
-    for (let tries = 1; !signal.aborted; tries++) {
+    let tries = 0
+    await repeat({ clock: runtime.clock, signal }, async () => {
       const problem = await this.#post(note, signal)
-      if (problem === null) return void metrics.alarmDeliveries.inc({ outcome: 'delivered' })
-      if (tries >= TRIES_MAX) return this.#drop(note)
-      log.warn({ code: note.code, tries, problem }, 'an alarm could not be delivered; trying again')
-      await runtime.clock.sleep(backoffMs(tries, retries, runtime.random), signal).catch(() => {})
-    }
+      tries++
+      if (problem === null) metrics.alarmDeliveries.inc({ outcome: 'delivered' })
+      else if (tries >= TRIES_MAX) this.#drop(note)
+      else {
+        log.warn({ code: note.code, tries, problem }, 'an alarm could not be delivered; trying again')
+        return backoffMs(tries, retries, runtime.random)
+      }
+      return 'ended'
+    })
   }
 
   /** Null when the receiver took it. */

@@ -15,9 +15,6 @@ import { Liveness } from '#orchestrator/verify/Liveness.ts'
 import { Verifier } from '#orchestrator/verify/Verifier.ts'
 import manifest from '#package.json' with { type: 'json' }
 import { appDatabase } from '#rows/database.ts'
-import { repeat } from '#runtime/repeat.ts'
-import type { Runtime } from '#runtime/runtime.ts'
-import type { Logger } from '#telemetry.ts'
 import { besideDevChain } from '#wallet/currencies.ts'
 import { aborted } from '../../process/stopSignal.ts'
 import type { Program } from '../../program.ts'
@@ -86,7 +83,7 @@ export function openOrchestrator(base: OrchestratorBase, selling: Selling): Orch
       for (const { path, message } of problems)
         log.warn({ place: path.join('.') }, `the catalog does not take a service that ships: ${message}`)
       selling.begin()
-      if (config.probesCatalog) await keepVerified(verifier, clock, log, signal)
+      if (config.probesCatalog) await verifier.run(log, signal)
       else await aborted(signal)
     } catch (error) {
       log.warn({ problem: messageOf(error) }, 'what ships in the catalog could not be filled in')
@@ -108,22 +105,6 @@ function jobDoorOf(
 ): McpServices['jobs'] {
   // What nobody runs is not sold.
   return buyer && payments && proofs && { proofs, orders: new JobOrders({ ...options, payments, proofs }) }
-}
-
-/** After a failure of the database it goes on. */
-const AGAIN_MS = 60_000
-
-async function keepVerified(
-  verifier: Verifier,
-  clock: Runtime['clock'],
-  log: Logger,
-  signal: AbortSignal,
-): Promise<void> {
-  const failed = { log, ms: AGAIN_MS, message: 'services of the catalog could not be looked at' }
-  await repeat({ clock, signal, failed }, async () => {
-    await verifier.run(signal)
-    return 0
-  })
 }
 
 const localIdOf = (reachable: Program['reachable']): number | null =>
