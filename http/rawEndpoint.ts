@@ -1,9 +1,9 @@
 /**
- * An endpoint whose answer is not one JSON value of one schema: text, images, downloads, live
- * streams.
+ * An endpoint whose answer is more than one JSON value under one status: text, images, downloads,
+ * live streams, requests for a payment.
  */
 
-import type { RawAnswer } from './answer/answer.ts'
+import type { RawAnswer, ValueAnswer } from './answer/answer.ts'
 import {
   BODY_BYTES_MAX_DEFAULT,
   type Call,
@@ -32,6 +32,13 @@ type PricedCall<
   readonly body: Read
 }
 
+type ContentTypes = Readonly<Record<string, s.TSchema | null>>
+
+/** A value as the schema of `application/json` has it. */
+type ValueOf<Types> = Types extends { readonly 'application/json': infer Schema extends s.TSchema }
+  ? s.Static<Schema>
+  : never
+
 /** Sends what `answer` returns. `produces` lists the content types for the reference. */
 export function rawEndpoint<
   Services,
@@ -41,6 +48,7 @@ export function rawEndpoint<
   Include extends string = never,
   Chain extends ChainPlace = 'none',
   Read = s.Static<Body>,
+  Types extends ContentTypes = ContentTypes,
 >(
   definition: Definition<Path, Filters, Include, Chain> & {
     /** Default GET. */
@@ -66,14 +74,14 @@ export function rawEndpoint<
     ) => Promise<void>
     /** Refuses what this caller may not ask for with this body. @throws ApiError */
     readonly permit?: (caller: Caller, body: Read) => void
-    readonly produces: Readonly<Record<string, s.TSchema | null>>
+    readonly produces: Types
     /** Statuses under which it sends what it produces. Default: 200. */
     readonly statuses?: readonly number[]
     readonly errorFields?: Readonly<Record<string, unknown>>
     readonly answer: (
       call: Call<Path, Filters, Include, Chain> & { readonly body: Read },
       services: Services,
-    ) => Promise<RawAnswer> | RawAnswer
+    ) => Promise<RawAnswer | ValueAnswer<ValueOf<Types>>> | RawAnswer
   },
 ): Endpoint<Services> {
   const { method = 'GET', body, bodyBytesMax = BODY_BYTES_MAX_DEFAULT, produces, answer } = definition
@@ -107,7 +115,8 @@ export function rawEndpoint<
     errorFields: definition.errorFields ?? {},
     run: async (request, services) => {
       const call = callOf<Path, Filters, Include, Chain>(request)
-      return answer({ ...call, body: request.body as Read }, services)
+      const told = await answer({ ...call, body: request.body as Read }, services)
+      return told.kind === 'json' ? { cache: 'none', headers: {}, ...told } : told
     },
   }
 }

@@ -1,8 +1,8 @@
 /** One endpoint value as a Fastify route: the steps of a request in the order they are taken. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import type { JsonAnswer, RawAnswer, WrittenAnswer } from './answer/answer.ts'
+import type { JsonAnswer, Produces, RawAnswer, WrittenAnswer } from './answer/answer.ts'
 import { entityTag } from './answer/cache.ts'
 import { sendChallenge } from './answer/challenge.ts'
 import { paidAnswer } from './answer/paidAnswer.ts'
@@ -110,8 +110,7 @@ export function addRoute<Services>(
     },
     ...(body && { bodyLimit: body.bytesMax }),
     ...(isBodyOptional(endpoint) && { preValidation: withEmptyBody }),
-    schema:
-      produces.kind === 'json' ? { response: { [produces.status]: serializerSchema(produces.schema) } } : {},
+    schema: serializersOf(produces),
     // Before its body is read: that of a caller who may ask nothing costs nothing.
     onRequest: (request, reply, done) => {
       const deadline = context.deadlines.start(reply.raw, endpoint.deadlineMs)
@@ -281,6 +280,15 @@ function written<Services>(
   const { value, cache, headers } = answer
   const text = String(reply.code(produces.status).serialize(value))
   return { kind: 'written', text, tag: entityTag(text), cache, headers }
+}
+
+/** Schemas of the answer by status; errors are written by none. */
+function serializersOf(produces: Produces): FastifySchema {
+  if (produces.kind === 'json') return { response: { [produces.status]: serializerSchema(produces.schema) } }
+  const schema = produces.types['application/json']
+  if (!schema) return {}
+  const statuses = produces.statuses.filter((status) => status < 400)
+  return { response: Object.fromEntries(statuses.map((status) => [status, serializerSchema(schema)])) }
 }
 
 function accessRequestOf(request: FastifyRequest): AccessRequest {

@@ -38,7 +38,7 @@ export function sendAnswer<Services>(
   if (endpoint.chain !== 'none') addVary(reply, 'authorization, svc-api-key')
   switch (answer.kind) {
     case 'json': {
-      const status = endpoint.produces.kind === 'json' ? endpoint.produces.status : 200
+      const { status = endpoint.produces.kind === 'json' ? endpoint.produces.status : 200 } = answer
       return reply.code(status).header('cache-control', cachedAs(request, answer.cache)).send(answer.value)
     }
     case 'written': {

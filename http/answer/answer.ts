@@ -8,9 +8,17 @@ import type { CacheClass } from './cache.ts'
 /** A JSON answer, serialized by the endpoint's response schema. */
 export interface JsonAnswer {
   readonly kind: 'json'
+  /** Default: the endpoint's. */
+  readonly status?: number
   readonly value: unknown
   readonly cache: CacheClass
   readonly headers: Readonly<Record<string, string>>
+}
+
+/** A JSON answer of a raw endpoint, serialized by the schema of its `application/json`. */
+export type ValueAnswer<Value> = Partial<JsonAnswer> & {
+  readonly kind: 'json'
+  readonly value: Value
 }
 
 /** A JSON answer that is written already: several requests may get it. */

@@ -26,11 +26,6 @@ export const cancelJobEndpoint = rawEndpoint({
     const proved = await provePayer(asking, caller, services)
     if (proved.kind === 'challenged') return proved
     const { ready } = await cancelJob(jobId, proved.payer, services)
-    return {
-      kind: 'bytes',
-      contentType: 'application/json; charset=utf-8',
-      body: JSON.stringify({ jobId, ready }),
-      headers: privately,
-    }
+    return { kind: 'json', value: { jobId, ready }, headers: privately }
   },
 })

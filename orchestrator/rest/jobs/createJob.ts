@@ -1,6 +1,6 @@
 /** POST /v1/jobs: a plan is bought, once for each key of its payer. */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { RawAnswer } from '#http/answer/answer.ts'
+import type { RawAnswer, ValueAnswer } from '#http/answer/answer.ts'
 import { ApiError } from '#http/errors.ts'
 import { rawEndpoint } from '#http/rawEndpoint.ts'
 import * as s from '#http/schema.ts'
@@ -33,9 +33,7 @@ export const createJobEndpoint = rawEndpoint({
   bodyBytesMax: BODY_BYTES_MAX,
   readBody: (text) => ({ request: readJobRequest(readExactJson(text)), characters: text.length }),
   units: ({ body: { characters } }) => unitsOf(characters),
-  produces: {
-    'application/json': orderedJobSchema,
-  },
+  produces: { 'application/json': orderedJobSchema },
   errors: orderJobErrors,
   answer: async ({ body: { request }, headers, caller, signal }, services: OrchestratorServices) => {
     assertSameKey(headers, request.idempotencyKey)
@@ -47,14 +45,12 @@ export const createJobEndpoint = rawEndpoint({
   },
 })
 
-export function orderedAnswer(ordered: OrderedJob | Asked): RawAnswer {
+export function orderedAnswer(
+  ordered: OrderedJob | Asked,
+): RawAnswer | ValueAnswer<s.Static<typeof orderedJobSchema>> {
   if (ordered.kind === 'challenged') return ordered
-  return {
-    kind: 'bytes',
-    contentType: 'application/json; charset=utf-8',
-    body: JSON.stringify({ jobId: ordered.jobId, ready: ordered.ready }),
-    headers: ordered.headers,
-  }
+  const { jobId, ready, headers } = ordered
+  return { kind: 'json', value: { jobId, ready }, headers }
 }
 
 /** @throws ApiError request_invalid */

@@ -2,7 +2,6 @@
  * Reviews of a job: whoever knows its id may give and read one, and nothing is paid. A client that
  * says that it can prove its account is asked to, by a charge of zero.
  */
-import { Readable } from 'node:stream'
 import { rawEndpoint } from '#http/rawEndpoint.ts'
 import type * as s from '#http/schema.ts'
 import { namesMethod } from '#payments/acceptPayment.ts'
@@ -22,10 +21,9 @@ export interface ReviewServices extends Pick<OrchestratorServices, 'jobs'> {
 const statuses = { stored: 201, known: 200, notReady: 202 } as const
 
 const answered = (status: number, value: s.Static<typeof reviewResultSchema>) => ({
-  kind: 'bytes' as const,
+  kind: 'json' as const,
   status,
-  contentType: 'application/json; charset=utf-8',
-  body: Readable.from([JSON.stringify(value)], { objectMode: false }),
+  value,
   headers: privately,
 })
 

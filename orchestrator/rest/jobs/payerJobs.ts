@@ -89,18 +89,13 @@ export const payerJobsEndpoint = rawEndpoint({
       sumSpendOfPayer(app, proved.payer),
       listDaysOfPayer(app, proved.payer, DAYS_SHOWN),
     ])
-    const told: s.Static<typeof payerJobsSchema> = {
+    const told = {
       payer: proved.payer,
       jobs: jobs.map(presentJob),
       spend: spend.map(presentSpend),
       days: days.map(presentDay),
     }
-    return {
-      kind: 'bytes',
-      contentType: 'application/json; charset=utf-8',
-      headers: { 'cache-control': 'private, no-store' },
-      body: JSON.stringify(told),
-    }
+    return { kind: 'json', value: told, headers: { 'cache-control': 'private, no-store' } }
   },
 })
 
