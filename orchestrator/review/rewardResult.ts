@@ -3,6 +3,7 @@ import * as s from '#http/schema.ts'
 import { decimalText } from '#money/amounts.ts'
 import type { StoredReview } from '#rows/jobs/reviews.ts'
 import type { Payout } from '#rows/payments/payouts.ts'
+import { wordOf } from '#rows/schema/words.ts'
 import { type RewardReason, rewardReasons } from './reward.ts'
 
 const amount = s.text({ description: 'Decimal, in the currency of the job’s usage.', examples: ['0.05'] })
@@ -30,15 +31,9 @@ export function rewardOf(
   { currency, tokenDecimals }: { readonly currency: string; readonly tokenDecimals: number },
 ): Reward {
   if (!review) return ineligible('not_reviewed')
-  if (!payout) return ineligible(reasonOf(review.unrewardedReason))
+  if (!payout) return ineligible(wordOf(rewardReasons, review.unrewardedReason ?? 'none', 'a review'))
   const told = { amount: decimalText(payout.amount, tokenDecimals), currency }
   if (payout.state !== 'paid' || !payout.transaction) return { status: 'queued', ...told }
   const { attempt, transaction } = payout
   return { status: 'paid', ...told, attempt, transactionHash: transaction.txHash }
-}
-
-function reasonOf(text: string | null): RewardReason {
-  const reason = rewardReasons.find((known) => known === text)
-  if (!reason) throw new Error('a review has neither a reward nor a known reason for none')
-  return reason
 }

@@ -7,6 +7,7 @@ import { type Fee, noFee } from '#money/fees.ts'
 import { PostgresError } from '#store/postgres.ts'
 import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, databaseNow, fromNow, removeOlder } from '../database.ts'
+import { wordOf } from '../schema/words.ts'
 import { addFee } from './books.ts'
 import { giveBack } from './reservations.ts'
 import { lockJobOf, takeBackCost, takeBackFee } from './voided.ts'
@@ -310,8 +311,8 @@ const spendOf = (row: SpendRow): Spend => ({
   nodeId: row.node_id,
   attempt: row.attempt,
   serviceId: row.service_id,
-  state: oneOf(states, row.state),
-  protocol: oneOf(protocols, row.protocol),
+  state: wordOf(states, row.state, 'a spend'),
+  protocol: wordOf(protocols, row.protocol, 'a spend'),
   chainId: row.chain_id,
   currency: toHex(row.currency),
   amount: BigInt(row.amount),
@@ -330,9 +331,3 @@ const spendOf = (row: SpendRow): Spend => ({
 
 const states: readonly SpendState[] = ['reserved', 'sending', 'settled', 'void']
 const protocols: readonly SpendProtocol[] = ['mpp', 'x402']
-
-function oneOf<Known extends string>(known: readonly Known[], text: string): Known {
-  const found = known.find((each) => each === text)
-  if (found === undefined) throw new Error(`a spend has ${text}`)
-  return found
-}

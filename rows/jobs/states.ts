@@ -1,4 +1,5 @@
 /** States of jobs and of their nodes, as rows hold them. */
+import { wordOf } from '../schema/words.ts'
 
 export const jobStates = [
   /** Paid for, and not begun. */
@@ -30,12 +31,7 @@ export const nodeStates = [
 ] as const
 export type NodeState = (typeof nodeStates)[number]
 
-/** @throws Error for a text that no row holds */
-export const jobStateOf = (text: string): JobState => known(jobStates, text)
-export const nodeStateOf = (text: string): NodeState => known(nodeStates, text)
-
-function known<const State extends string>(states: readonly State[], text: string): State {
-  const state = states.find((one) => one === text)
-  if (state === undefined) throw new Error(`no state is called ${text}`)
-  return state
-}
+/** @throws UnknownWordError */
+export const jobStateOf = (text: string): JobState => wordOf(jobStates, text, 'a job')
+/** @throws UnknownWordError */
+export const nodeStateOf = (text: string): NodeState => wordOf(nodeStates, text, 'a node')

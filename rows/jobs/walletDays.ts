@@ -1,6 +1,7 @@
 /** What left the wallet or may have, by day: the sums that limits are compared with. */
 import { sql } from 'kysely'
 import type { AppDatabase } from '../database.ts'
+import { wordOf } from '../schema/words.ts'
 
 /** A spend, as limits see it. */
 export interface BudgetPlace {
@@ -83,13 +84,11 @@ export async function readDay(app: AppDatabase, day: string): Promise<readonly D
     .orderBy('kind')
     .limit(SUMS_MAX)
     .execute()
-  return rows.map(({ kind, subject, units }) => ({ kind: kindOf(kind), subject, units: BigInt(units) }))
+  return rows.map(({ kind, subject, units }) => ({
+    kind: wordOf(kinds, kind, 'a sum of a day'),
+    subject,
+    units: BigInt(units),
+  }))
 }
 
 const kinds: readonly BudgetKind[] = ['all', 'service', 'payee', 'payer']
-
-function kindOf(text: string): BudgetKind {
-  const kind = kinds.find((known) => known === text)
-  if (!kind) throw new Error(`a sum of a day is of ${text}`)
-  return kind
-}

@@ -8,6 +8,7 @@ import { channelAccount, payerAccount, revenueAccount } from '#money/accounts.ts
 import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
 import { newTimedId } from '../identifiers.ts'
+import { wordOf } from '../schema/words.ts'
 import { addEntries, addOwed, type Entry } from './ledger.ts'
 
 /**
@@ -346,7 +347,7 @@ export const paymentOf = (row: PaymentRow): Payment => ({
   txHash: row.tx_hash && toHex(row.tx_hash),
   validBeforeSeconds: Math.floor(row.valid_before.getTime() / 1_000),
   reference: row.reference,
-  state: stateOf(row.state),
+  state: wordOf(states, row.state, 'a payment'),
   receipt: row.receipt,
   attempt: row.attempt,
   isHeld: row.is_held,
@@ -355,9 +356,3 @@ export const paymentOf = (row: PaymentRow): Payment => ({
 })
 
 const states: readonly PaymentState[] = ['claimed', 'sending', 'settled', 'failed']
-
-function stateOf(text: string): PaymentState {
-  const state = states.find((known) => known === text)
-  if (!state) throw new Error(`a payment has the state ${text}`)
-  return state
-}

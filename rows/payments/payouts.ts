@@ -7,6 +7,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Fee } from '#money/fees.ts'
 import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
+import { wordOf } from '../schema/words.ts'
 import { addEntries, feeEntries } from './ledger.ts'
 
 /**
@@ -286,16 +287,7 @@ const heldOf = (row: PayoutRow): HeldPayout => ({ ...payoutOf(row), hold: row.ho
 const states: readonly PayoutState[] = ['queued', 'sending', 'paid', 'withdrawn']
 const kinds: readonly PayoutKind[] = ['refund', 'reward']
 
-/** @throws Error for a text that is none */
-export function payoutStateOf(text: string): PayoutState {
-  const state = states.find((known) => known === text)
-  if (!state) throw new Error(`a payout has the state ${text}`)
-  return state
-}
-
-/** @throws Error for a text that is none */
-export function payoutKindOf(text: string): PayoutKind {
-  const kind = kinds.find((known) => known === text)
-  if (!kind) throw new Error(`a payout is of the kind ${text}`)
-  return kind
-}
+/** @throws UnknownWordError */
+export const payoutStateOf = (text: string): PayoutState => wordOf(states, text, 'a payout')
+/** @throws UnknownWordError */
+export const payoutKindOf = (text: string): PayoutKind => wordOf(kinds, text, 'a payout')
