@@ -6,6 +6,7 @@ import { Compile } from 'typebox/compile'
 import type { EgressAnswer } from '#egress/egress.ts'
 import * as s from '#http/schema.ts'
 import { membersOf } from '#primitives.ts'
+import { jsonIn } from '#text/jsonIn.ts'
 
 export interface LiveOffer {
   readonly protocol: 'mpp' | 'x402'
@@ -118,7 +119,7 @@ function offerOfChallenge({ method, intent, request, expires }: Challenge): Live
 export function acceptsOf({ headers, body }: Asking) {
   const header = headers['payment-required']
   const told =
-    typeof header === 'string' ? parsed(Buffer.from(header, 'base64').toString('utf8')) : parsed(`${body}`)
+    typeof header === 'string' ? jsonIn(Buffer.from(header, 'base64').toString('utf8')) : jsonIn(`${body}`)
   const { accepts, x402Version: version } = membersOf(told)
   if (!Array.isArray(accepts)) return []
   const read = version === 2 ? (each: unknown) => each : version === 1 ? asSecondVersion : () => null
@@ -150,12 +151,4 @@ function offerOfAccept(accept: unknown): LiveOffer[] {
 function asSecondVersion(accept: unknown): unknown {
   const { network, maxAmountRequired, ...others } = membersOf(accept)
   return { ...others, network: oldNetworks.get(String(network)), amount: maxAmountRequired }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

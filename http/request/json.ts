@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Check } from 'typebox/value'
 import { shorten } from '#primitives.ts'
+import { jsonIn } from '#text/jsonIn.ts'
 import { ApiError, type Problem } from '../errors.ts'
 import { withoutNulls } from './absent.ts'
 import { problemsOf, sentenceOf } from './problems.ts'
@@ -67,7 +68,7 @@ export function assertWellFormed(text: string): void {
 
 /** The first text of a JSON text that is none, told at its place below `at`. */
 export function malformedText(text: string, at: Problem['path'] = ['body']): Problem {
-  const steps = placeOfMalformed(parsedOr(text, null)) ?? []
+  const steps = placeOfMalformed(jsonIn(text)) ?? []
   return { path: [...at, ...steps], message: 'holds NUL or half a character' }
 }
 
@@ -84,14 +85,6 @@ function placeOfMalformed(value: unknown): Problem['path'] | undefined {
 }
 
 const isMalformed = (text: string): boolean => text.includes('\0') || !text.isWellFormed()
-
-function parsedOr(text: string, otherwise: unknown): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return otherwise
-  }
-}
 
 /** Problems named per response. */
 const PROBLEMS_MAX = 20

@@ -2,6 +2,7 @@
  * A node's answer to one call that is passed on: the bytes of its result or error, and what the
  * error means for the pool. Trouble of the provider is thrown, for its user is not ours to tell.
  */
+import { jsonIn } from '#text/jsonIn.ts'
 import { sliceMembers, textOf } from '../read/json/jsonSlices.ts'
 import type { HttpAnswer } from '../rpc/client/body.ts'
 import type { RpcClient } from '../rpc/client/client.ts'
@@ -64,7 +65,7 @@ function membersOf(text: string) {
 }
 
 function readError(text: string): RelayAnswer | null {
-  const value = parsed(text)
+  const value = jsonIn(text)
   if (value === undefined) return null
   const error = readNodeError(value)
   return {
@@ -86,12 +87,4 @@ function isExecution(value: unknown, { code, message }: NodeError): boolean {
     (typeof data === 'string' && data.startsWith('0x')) ||
     /\breverted\b|^VM Exception/i.test(message)
   )
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -6,6 +6,7 @@
 import { ApiError, type Problem } from '#http/errors.ts'
 import { assertDepth, assertWellFormed, isWellFormedJson, malformedText } from '#http/request/json.ts'
 import { membersOf } from '#primitives.ts'
+import { jsonIn } from '#text/jsonIn.ts'
 import { type JsonSurvey, LONG_NUMBERS_MAX, surveyOf, VALUES_MAX } from '../plan/jsonSurvey.ts'
 import { changedNumbers } from '../plan/readPlan.ts'
 import { paramsProblem, withoutAbsent } from './protocolParams.ts'
@@ -34,7 +35,7 @@ export function readMessages(text: string): McpBody {
   const survey = surveyOf(text)
   assertReadable(survey)
   // Text that is no JSON is one message, which the protocol refuses.
-  const given = parsed(text)
+  const given = jsonIn(text)
   const batch = Array.isArray(given) ? given : null
   if (batch && batch.length > BATCH_MESSAGES_MAX)
     throw new ApiError('body_too_large', `A batch has at most ${BATCH_MESSAGES_MAX} messages.`)
@@ -83,12 +84,4 @@ function assertReadable({ values, longNumbers }: JsonSurvey): void {
       'body_too_large',
       `A request has at most ${VALUES_MAX} values and ${LONG_NUMBERS_MAX} numbers of over 15 digits.`,
     )
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

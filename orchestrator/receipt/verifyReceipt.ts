@@ -2,6 +2,7 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { Compile } from 'typebox/compile'
 import { transferProblem } from '#store/proofs/checkTransferProof.ts'
+import { jsonIn } from '#text/jsonIn.ts'
 import { canonicalJson } from '../plan/canonicalJson.ts'
 import { thumbprint } from './ReceiptKeys.ts'
 import { partDigest, partNames, type Receipt, receiptSchema, signedBytes } from './receipt.ts'
@@ -27,7 +28,7 @@ const schema = Compile(receiptSchema)
  * @param trusted `kid` or `x` of the key that has to have signed it; null for whichever it names
  */
 export function verifyReceipt(text: string, trusted: string | null): Verified {
-  const told = parsed(text)
+  const told = jsonIn(text)
   if (!schema.Check(told)) return { receipt: null, problems: [formProblem(told)] }
   const problems: ReceiptProblem[] = []
   if (canonicalJson(told) !== text)
@@ -38,14 +39,6 @@ export function verifyReceipt(text: string, trusted: string | null): Verified {
   return {
     receipt: told,
     problems: [...problems, ...keyProblems(told, trusted), ...x402Problems(told), ...proofProblems(told)],
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Challenge, Credential, Mcp, Receipt } from 'mppx'
 import type { Challenged } from '#http/request/access.ts'
 import { isRecord } from '#primitives.ts'
+import { jsonIn } from '#text/jsonIn.ts'
 import { mppPaymentIn } from './mpp.ts'
 
 type Meta = Readonly<Record<string, unknown>>
@@ -88,11 +89,7 @@ export const receiptMeta = (receipt: object | null): Meta =>
   receipt === null ? {} : { [Mcp.receiptMetaKey]: receipt }
 
 function problemIn(body: string): object | null {
-  try {
-    const parsed: unknown = JSON.parse(body)
-    return isRecord(parsed) ? parsed : null
-  } catch {
-    // What stands there is for people.
-    return null
-  }
+  const value = jsonIn(body)
+  // Any other text is for people.
+  return isRecord(value) ? value : null
 }

@@ -9,6 +9,7 @@ import { blockSchema } from '#present/block.ts'
 import { readHex, readQuantity } from '#present/rpc.ts'
 import { type Json, membersOf } from '#primitives.ts'
 import { certifiedProblem } from '#store/proofs/checkCertifiedBlock.ts'
+import { jsonIn } from '#text/jsonIn.ts'
 
 type BlockAnswer = s.Static<typeof blockSchema>
 
@@ -41,7 +42,7 @@ const schema = Compile(blockSchema)
  * transactions and what nodes add.
  */
 export function verifyFinality(text: string, trust: FinalityTrust): VerifiedFinality {
-  const told = parsed(text)
+  const told = jsonIn(text)
   if (!schema.Check(told)) return { block: null, problem: formProblem(told) }
   return { block: told, problem: problemIn(told, trust) }
 }
@@ -102,14 +103,6 @@ const timeOf = (seconds: bigint | null): string | null =>
 function numberOf(rpc: Json, name: string): string | null {
   const value = readQuantity(rpc, name)
   return value === null ? null : `${value}`
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function formProblem(told: unknown): FinalityProblem {

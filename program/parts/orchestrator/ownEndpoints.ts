@@ -10,6 +10,7 @@ import type { AskOwn } from '#orchestrator/mcp/chainTools.ts'
 import type { Tool } from '#orchestrator/mcp/tool.ts'
 import { chainTool } from '#orchestrator/mcp/tools.ts'
 import { priceOf } from '#query/price.ts'
+import { jsonIn } from '#text/jsonIn.ts'
 
 /** Rows of a tool's answer where its caller does not say: agents read all of them. */
 const ROWS_DEFAULT = 50
@@ -62,14 +63,6 @@ export const askThrough =
       ...{ method, url, headers, remoteAddress, signal },
       ...(body !== null && { payload: body }),
     })
-    return { status: statusCode, headers: answered, body: parsed(text) }
+    // A challenge to pay may be no JSON.
+    return { status: statusCode, headers: answered, body: jsonIn(text) ?? null }
   }
-
-/** A challenge to pay may be no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
