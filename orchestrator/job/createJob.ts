@@ -5,7 +5,8 @@ import type { JobCharge } from '#rows/jobs/books.ts'
 import { type InsertedJob, insertJob, type NewJob } from '#rows/jobs/newJobs.ts'
 import type { JobTerms } from '#rows/jobs/orders.ts'
 import { canonicalJson } from '../plan/canonicalJson.ts'
-import { type Plan, planHash } from '../plan/plan.ts'
+import type { Plan } from '../plan/plan.ts'
+import { planHash } from '../plan/planHash.ts'
 
 export interface JobOrder {
   /** UUID, version 4: chosen before the payment is spent, so that its outcome has a name. */

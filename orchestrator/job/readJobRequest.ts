@@ -5,9 +5,9 @@ import { bodyInvalid } from '#http/request/json.ts'
 import { problemsOf } from '#http/request/problems.ts'
 import * as s from '#http/schema.ts'
 import { isRecord } from '#primitives.ts'
-import { canonicalHash, NotCanonicalError } from '../plan/canonicalJson.ts'
-import { ofMember, planInvalid } from '../plan/checkPlan.ts'
+import { ofMember } from '../plan/checkPlan.ts'
 import { type Plan, planRequestSchema } from '../plan/plan.ts'
+import { planHash } from '../plan/planHash.ts'
 import { readPlan } from '../plan/readPlan.ts'
 import type { RetriedJob } from './retriedJob.ts'
 
@@ -77,14 +77,5 @@ export function jobRequestOf(
 ): JobRequest {
   const { idempotencyKey, max_spend: maxSpend, approved_total: approved } = beside
   const limits = [maxSpend ?? [], approved ?? []].flat()
-  return { idempotencyKey, plan, planHash: hashOf(plan), limits, retried }
-}
-
-function hashOf(plan: Plan): string {
-  try {
-    return canonicalHash(plan)
-  } catch (error) {
-    if (!(error instanceof NotCanonicalError)) throw error
-    throw planInvalid([{ path: ['body', 'nodes'], message: error.message }])
-  }
+  return { idempotencyKey, plan, planHash: planHash(plan), limits, retried }
 }

@@ -5,7 +5,8 @@ import type { CatalogService, ServiceEndpoint } from '../catalog/service.ts'
 import { canonicalJson } from './canonicalJson.ts'
 import { checkPlan } from './checkPlan.ts'
 import { surveyOf } from './jsonSurvey.ts'
-import { completePlan, type PlanRequest, planHash } from './plan.ts'
+import { completePlan, type PlanRequest } from './plan.ts'
+import { planHash } from './planHash.ts'
 import { parseReference, referencesOf } from './reference.ts'
 
 const endpoint = (method: ServiceEndpoint['method'], path: string, more: Partial<ServiceEndpoint> = {}) => ({

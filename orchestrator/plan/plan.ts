@@ -1,7 +1,6 @@
-/** A plan: its form and limits, and its hash. The schemas are those of both doors. */
+/** A plan: its form and limits. The schemas are those of both doors. */
 import * as s from '#http/schema.ts'
 import { methodSchema, PATH_CHARACTERS_MAX, serviceIdSchema } from '../catalog/service.ts'
-import { canonicalHash } from './canonicalJson.ts'
 
 export const NODES_MAX = 100
 export const NODE_ID_CHARACTERS_MAX = 200
@@ -56,6 +55,3 @@ export type PlanRequest = s.Static<typeof planRequestSchema>
 export const completePlan = ({ nodes }: PlanRequest): Plan => ({
   nodes: nodes.map(({ input = {}, dependsOn = [], ...node }) => ({ ...node, input, dependsOn })),
 })
-
-/** SHA-256 of the plan's canonical JSON, in hex. @throws NotCanonicalError */
-export const planHash = (plan: Plan): string => canonicalHash(plan)

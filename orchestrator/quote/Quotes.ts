@@ -15,9 +15,10 @@ import type { Clock } from '#runtime/runtime.ts'
 import type { BudgetedCall, Obstacle, WalletBudget } from '#wallet/budget.ts'
 import type { QuoteTerms } from '#wallet/currencies.ts'
 import { liveOffers } from '#wallet/liveOffers.ts'
-import { canonicalHash, canonicalJson, NotCanonicalError } from '../plan/canonicalJson.ts'
-import { type CheckedPlan, checkPlan, type PlannedNode, planInvalid } from '../plan/checkPlan.ts'
+import { canonicalJson } from '../plan/canonicalJson.ts'
+import { type CheckedPlan, checkPlan, type PlannedNode } from '../plan/checkPlan.ts'
 import type { Plan } from '../plan/plan.ts'
+import { planHash } from '../plan/planHash.ts'
 import { readServices } from '../plan/readServices.ts'
 import { freePrice, type LivePrice, nothing, priceOf, silenceOf } from './livePrice.ts'
 import { type Probe, probeOf } from './probe.ts'
@@ -71,7 +72,7 @@ export class Quotes {
    * @throws ApiError plan_invalid, quote_unavailable naming each node, rate_limit_exceeded
    */
   async quote(plan: Plan, caller: string, signal: AbortSignal, carried: Carried = []): Promise<Quote> {
-    const key = keyOf(hashOf(plan), carried)
+    const key = keyOf(planHash(plan), carried)
     const ask = (together: AbortSignal) => this.#ask(plan, carried, caller, together)
     const held = this.#held.get(key)
     if (held) await assertSold(this.#options.app, plan, carried)
@@ -87,7 +88,7 @@ export class Quotes {
   }
 
   async #ask(plan: Plan, carried: Carried, caller: string, signal: AbortSignal): Promise<Quoted> {
-    const hash = hashOf(plan)
+    const hash = planHash(plan)
     const checked = checkPlan(plan, await readServices(this.#options.app, plan))
     await assertSold(this.#options.app, plan, carried)
     const quotedMs = this.#options.clock.now()
@@ -158,15 +159,6 @@ function callOf({ planned: { node }, units, offered }: PricedNode): readonly Bud
   if (!offered) return []
   const { id: nodeId, serviceId } = node
   return [{ nodeId, serviceId, units, statedFeeUnits: offered.statedFeeUnits, offered }]
-}
-
-function hashOf(plan: Plan): string {
-  try {
-    return canonicalHash(plan)
-  } catch (error) {
-    if (!(error instanceof NotCanonicalError)) throw error
-    throw planInvalid([{ path: ['body', 'nodes'], message: error.message }])
-  }
 }
 
 const problemOf = (cause: unknown, planned: PlannedNode | undefined, index: number): Problem => ({
