@@ -13,6 +13,9 @@ export type Hash = Brand<`0x${string}`, 'Hash'>
 /** `0x` + an even number of lowercase hex digits. */
 export type Hex = `0x${string}`
 
+/** Address of pathUSD, the first token of every Tempo chain. */
+export const PATH_USD = '0x20c0000000000000000000000000000000000000'
+
 /** What runs users' SQL: Postgres follows the head, ClickHouse what is final. */
 export const engines = ['postgres', 'clickhouse'] as const
 export type Engine = (typeof engines)[number]

@@ -3,7 +3,7 @@
  * They are the same on every Tempo chain; on other chains nothing lives there. Source: viem's
  * `tempo/Addresses` and the protocol's own pages.
  */
-import { type Address, address } from '#primitives.ts'
+import { type Address, address, PATH_USD } from '#primitives.ts'
 
 export const zeroAddress = address('0x0000000000000000000000000000000000000000')
 
@@ -14,7 +14,7 @@ export const zeroAddress = address('0x0000000000000000000000000000000000000000')
 export const nativeCoinEmitter = address('0xfffffffffffffffffffffffffffffffffffffffe')
 
 export const tip20FactoryAddress = address('0x20fc000000000000000000000000000000000000')
-export const pathUsdAddress = address('0x20c0000000000000000000000000000000000000')
+export const pathUsdAddress = address(PATH_USD)
 /** Fee manager and fee AMM are one contract; every fee is a Transfer to it. */
 export const feeManagerAddress = address('0xfeec000000000000000000000000000000000000')
 export const stablecoinDexAddress = address('0xdec0000000000000000000000000000000000000')

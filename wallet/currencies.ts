@@ -1,3 +1,5 @@
+import { PATH_USD } from '#primitives.ts'
+
 /**
  * What prices are told in, and the tokens that count as much: a price in any other is none that we
  * could pay.
@@ -23,7 +25,7 @@ export const tokensAtPar = ({ atPar }: QuoteTerms, chainId: number): readonly (r
 
 /** Tokens at par where nothing is configured: pathUSD and USDC.e of Tempo, USDC of Base. */
 export const parTokensDefault = [
-  'eip155:4217:0x20c0000000000000000000000000000000000000:6',
+  `eip155:4217:${PATH_USD}:6`,
   'eip155:4217:0x20c000000000000000000000b9537d11c60e8b50:6',
   'eip155:8453:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913:6',
 ] as const
@@ -50,6 +52,3 @@ export const besideDevChain = (terms: QuoteTerms, chainId: number | null): Quote
   chainId === null
     ? terms
     : { ...terms, atPar: new Map([...terms.atPar, [tokenKey(`eip155:${chainId}`, PATH_USD), 6]]) }
-
-/** pathUSD, the first token of every Tempo chain. */
-export const PATH_USD = '0x20c0000000000000000000000000000000000000'

@@ -3,10 +3,11 @@ import { createClient, type Hex, http } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
 import { sendTransactionSync } from 'viem/actions'
 import { tempo } from 'viem/chains'
+import { PATH_USD } from '#primitives.ts'
 
 /** Tokens that every dev chain begins with. */
 export const genesisTokens = {
-  pathUSD: '0x20c0000000000000000000000000000000000000',
+  pathUSD: PATH_USD,
   AlphaUSD: '0x20c0000000000000000000000000000000000001',
 } as const
 /** Foundry's own, which is no secret. */

@@ -15,6 +15,7 @@ import {
 } from 'viem'
 import { Abis } from 'viem/tempo'
 import type { Hex } from '#primitives.ts'
+import { genesisTokens } from '../genesisAccount.ts'
 import contracts from './contracts.json' with { type: 'json' }
 
 /** One call of a transaction; without `to` it creates a contract. */
@@ -24,8 +25,8 @@ export interface Call {
 }
 
 /** TIP-20 tokens of anvil's block 0; each dev account holds 2^64-1 of each. */
-export const pathUsd: Hex = '0x20c0000000000000000000000000000000000000'
-export const alphaUsd: Hex = '0x20c0000000000000000000000000000000000001'
+export const pathUsd: Hex = genesisTokens.pathUSD
+export const alphaUsd: Hex = genesisTokens.AlphaUSD
 export const betaUsd: Hex = '0x20c0000000000000000000000000000000000002'
 
 export const tokenFactory: Hex = '0x20fc000000000000000000000000000000000000'

@@ -7,6 +7,7 @@ import { WEBHOOKS_SCOPE } from '#api/routes/webhooks/access.ts'
 import { SettingError } from '#errors.ts'
 import { channelTransport } from '#local/devchain/channels/channelTransport.ts'
 import { DevRpc } from '#local/devchain/devRpc.ts'
+import { genesisTokens } from '#local/devchain/genesisAccount.ts'
 import { askOf } from '#money/node.ts'
 import { JOBS_SCOPE } from '#orchestrator/job/JobOrders.ts'
 import { type BooksLook, BooksWatch } from '#payments/books/BooksWatch.ts'
@@ -26,7 +27,6 @@ import { RefusedPayments } from '#payments/RefusedPayments.ts'
 import { lowercased } from '#primitives.ts'
 import { appDatabase } from '#rows/database.ts'
 import { noFindings } from '#rows/payments/proofs.ts'
-import { PATH_USD } from '#wallet/currencies.ts'
 import type { Config } from '../../config.ts'
 import type { Program } from '../../program.ts'
 import { devKey } from '../devKey.ts'
@@ -58,8 +58,7 @@ export interface Till {
 
 /** A node that is slower takes no payments. */
 const LOOK_MS = 5_000
-/** pathUSD and the second token that a dev chain begins with. */
-const devCurrencies = [PATH_USD, '0x20c0000000000000000000000000000000000001'] as const
+const devCurrencies = [genesisTokens.pathUSD, genesisTokens.AlphaUSD] as const
 
 export const paymentsPart = definePart({ name: 'payments', alarms: paymentKinds, open: openPaymentsPart })
 

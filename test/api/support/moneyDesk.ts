@@ -1,14 +1,14 @@
 /** Money of a service, written as the product writes it, and the desk that its operator reads. */
 
 import type { MoneyDesk } from '#api/routes/operator/services.ts'
-import { address } from '#primitives.ts'
+import { address, PATH_USD } from '#primitives.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { insertReview } from '#rows/jobs/reviews.ts'
 import { adoptHistory, reserveSpend, type WalletLimits } from '#rows/jobs/wallet.ts'
 import { queuePayout } from '#rows/payments/debts.ts'
 import { failPayment, settlePayment } from '#rows/payments/payments.ts'
 import { toBytes } from '#store/sql.ts'
-import { besideDevChain, PATH_USD, parTokensDefault, quoteTerms } from '#wallet/currencies.ts'
+import { besideDevChain, parTokensDefault, quoteTerms } from '#wallet/currencies.ts'
 import { readWalletReport } from '#wallet/spend/walletReport.ts'
 import { buy, claim, payOut, randomHex, settle } from '../../orchestrator/jobs/support/boughtJobs.ts'
 
