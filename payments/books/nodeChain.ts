@@ -2,8 +2,8 @@
  * Rows of money beside a chain that is not indexed here: its nodes are asked for every transfer to and
  * from the accounts of the service, from the block that was checked last.
  */
-import type { Ask } from '#money/node.ts'
-import { numberIn } from '#money/node.ts'
+import { failure } from '#errors.ts'
+import { type Ask, numberIn } from '#money/node.ts'
 import {
   BLOCKS_MAX,
   feeManager,
@@ -139,13 +139,13 @@ class Check {
     await writeMark(this.#app, markKey(chainId), { block: Math.max(last, first - 1), seconds, digest })
   }
 
-  /** The first node that tells its final block. @throws Error where none does */
+  /** The first node that tells its final block. @throws ChainUnreadError */
   async #answering(): Promise<{ readonly ask: Ask; readonly final: FinalBlock }> {
     for (const ask of this.#chain.nodes) {
       const final = await finalBlockOf(ask).catch(() => null)
       if (final) return { ask, final }
     }
-    throw new Error('no node answers')
+    throw new ChainUnreadError('no node answers')
   }
 
   /** Rows that were compared before are what they were. */
@@ -224,7 +224,7 @@ class Check {
     const found = await lookFor(nodes, { txHash: movement.txHash, validBeforeSeconds: 0 })
     if (found.kind === 'absent')
       return this.#differs(movement, `no block has its transaction ${movement.txHash}`)
-    if (found.kind === 'unknown') throw new Error('a node does not answer')
+    if (found.kind === 'unknown') throw new ChainUnreadError('a node does not answer')
     if (!found.isFinal) return void this.#open++
     const moved = movedIn(found.logs, movement.txHash, found.blockNumber)
     const isThere = found.succeeded && moved.some((transfer) => isOf(movement, transfer))
@@ -250,6 +250,9 @@ class Check {
   }
 }
 
+/** No node tells what the comparison needs: it goes on at the next look. */
+class ChainUnreadError extends failure('ChainUnreadError', 'chain_unread', 'retry') {}
+
 type Moved = Pick<Transferred, 'from' | 'to' | 'token' | 'amount'>
 
 const isOf = (
@@ -271,7 +274,7 @@ function note(of: { count: number; readonly first: Transferred[] }, transfer: Tr
 
 async function secondsOf(ask: Ask, block: number): Promise<number> {
   const found = await ask('eth_getBlockByNumber', [`0x${block.toString(16)}`, false])
-  if (!isRecord(found)) throw new Error(`a node does not have block ${block}`)
+  if (!isRecord(found)) throw new ChainUnreadError(`a node does not have block ${block}`)
   return numberIn(found['timestamp'])
 }
 

@@ -124,6 +124,9 @@ export type Managed =
       readonly problem: Problem
     }
 
+/** The reason, for an operator, why payments of a kind are not offered until the next look. */
+export class NotOfferedError extends failure('NotOfferedError', 'payment_not_offered', 'retry') {}
+
 /** The credential does not pay for this request; nothing was done with it. */
 export class PaymentRefusedError extends failure('PaymentRefusedError', 'payment_refused', 'stop') {
   /** For the body of the next challenge; null for none. */

@@ -13,6 +13,7 @@ import { askOf } from '#money/node.ts'
 import { decimalsOf } from '#primitives.ts'
 import { isUnknownMethod } from '../../chain/refusals.ts'
 import { SENDS_NOW } from '../../chain/sendCounted.ts'
+import { NotOfferedError } from '../PaymentMethod.ts'
 import type { Checked } from '../recheck.ts'
 import type { Sends } from '../Sends.ts'
 import type { Currency } from './TempoCharges.ts'
@@ -86,7 +87,7 @@ export class Offers implements Checked {
     const { chainId, currencies } = this.#options
     const client = createClient({ transport: node })
     const [told] = await Promise.all([getChainId(client), assertSends(node)])
-    if (told !== chainId) throw new Error(`its node serves chain ${told}`)
+    if (told !== chainId) throw new NotOfferedError(`its node serves chain ${told}`)
     return Promise.all(currencies.map((address) => this.#currencyAt(client, address)))
   }
 
@@ -131,6 +132,6 @@ async function whereAnswered<Told>(asked: Promise<Told>): Promise<Told | null> {
 /** Sends what is no transaction: whatever a node says of it, it knows the method. @throws where not */
 async function assertSends(node: Transport): Promise<void> {
   await askOf(node)(SENDS_NOW, ['0x']).catch((error: unknown) => {
-    if (isUnknownMethod(error)) throw new Error(`its node does not know ${SENDS_NOW}`)
+    if (isUnknownMethod(error)) throw new NotOfferedError(`its node does not know ${SENDS_NOW}`)
   })
 }

@@ -8,7 +8,7 @@ import { Session } from 'mppx/tempo'
 import { createClient, type Transport } from 'viem'
 import { getBlockNumber, getContractEvents } from 'viem/actions'
 import { tempo as tempoChain } from 'viem/chains'
-import { messageOf } from '#errors.ts'
+import { failure, messageOf } from '#errors.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { nameCapture } from '#rows/payments/captures.ts'
 import { type Channel, takeToLookAt, updateChannel, type WatchedChannel } from '#rows/payments/channels.ts'
@@ -147,7 +147,7 @@ export class ChannelWatch {
       args: { channelId: channel.id },
       fromBlock: head > SEARCHED_BLOCKS ? head - SEARCHED_BLOCKS : 0n,
     })
-    if (!closed) throw new Error('it is closed, and no block of late says by what')
+    if (!closed) throw new ClosingUnknownError('it is closed, and no block of late says by what')
     const settled = closed.args.settledToPayee ?? 0n
     const lost = channel.spent - settled
     if (lost > 0n)
@@ -178,6 +178,9 @@ export class ChannelWatch {
     log.info({ channel: id, settled: `${settled}`, isClosed }, 'a payment channel was settled')
   }
 }
+
+/** A channel is closed, and the blocks that were searched do not have the transaction. */
+class ClosingUnknownError extends failure('ClosingUnknownError', 'channel_closing_unknown', 'stop') {}
 
 const openClient = ({ chainId, sponsor, transport }: ChannelWatchOptions) =>
   createClient({

@@ -1,5 +1,6 @@
 /** The side that checks authorizations and brings them to the chain: this program, or a service. */
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types'
+import { failure } from '#errors.ts'
 
 export interface Facilitator {
   /** Changes nothing. Null where it would settle, else why not. @throws where nobody could tell */
@@ -15,6 +16,9 @@ export interface Facilitator {
   /** Null while it settles on the network, else why not. */
   problem(network: string): Promise<string | null>
 }
+
+/** The answer does not say whether an authorization settles. */
+export class FacilitatorError extends failure('FacilitatorError', 'facilitator_failed', 'retry') {}
 
 const txHashText = /^0x[0-9a-fA-F]{64}$/
 

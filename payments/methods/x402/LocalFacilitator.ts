@@ -17,7 +17,7 @@ import {
 } from 'viem/actions'
 import { type Ask, askOf } from '#money/node.ts'
 import { countingRefusals, noticingSends, sendCounted } from '../../chain/sendCounted.ts'
-import { type Facilitator, txHashIn } from './Facilitator.ts'
+import { type Facilitator, FacilitatorError, txHashIn } from './Facilitator.ts'
 
 /** Money for fees, and the turn to spend it. */
 export interface FeeBudget {
@@ -75,7 +75,7 @@ export class LocalFacilitator implements Facilitator {
       const told = await this.#facilitator().settle(payload, requirements)
       named = txHashIn(told.transaction)
       // The library tells alike what it did not send, and what it does not know of.
-      if (!told.success) throw new Error('it may not have settled')
+      if (!told.success) throw new FacilitatorError('it may not have settled')
     })
     const txHash = sent.kind === 'unsent' ? named : (sent.txHash ?? named)
     return txHash === null ? 'unsent' : { txHash }

@@ -5,7 +5,7 @@
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types'
 import type { Egress, EgressRequest } from '#egress/egress.ts'
 import { isRecord } from '#primitives.ts'
-import { type Facilitator, txHashIn } from './Facilitator.ts'
+import { type Facilitator, FacilitatorError, txHashIn } from './Facilitator.ts'
 
 export interface RemoteFacilitatorOptions {
   readonly url: string
@@ -27,7 +27,8 @@ export class RemoteFacilitator implements Facilitator {
     const { told } = await this.#post('verify', payload, requirements)
     if (told['isValid'] === true) return null
     const { invalidReason } = told
-    if (told['isValid'] !== false) throw new Error('the facilitator did not say whether it would settle')
+    if (told['isValid'] !== false)
+      throw new FacilitatorError('the facilitator did not say whether it would settle')
     return typeof invalidReason === 'string' ? invalidReason : 'invalid'
   }
 
@@ -74,7 +75,7 @@ export class RemoteFacilitator implements Facilitator {
       signal: new AbortController().signal,
     })
     const told: unknown = JSON.parse(body.toString())
-    if (!isRecord(told)) throw new Error('the facilitator answered with no object')
+    if (!isRecord(told)) throw new FacilitatorError('the facilitator answered with no object')
     return { status, told }
   }
 }

@@ -21,6 +21,7 @@ import {
 } from 'viem/actions'
 import { isPast } from '#money/settled.ts'
 import { decimalsOf } from '#primitives.ts'
+import { NotOfferedError } from '../PaymentMethod.ts'
 
 const abi = parseAbi([
   'function decimals() view returns (uint8)',
@@ -86,11 +87,11 @@ export class TokenChain {
     this.#client = createClient({ transport: options.transport })
   }
 
-  /** @throws Error that says why its authorizations cannot settle */
+  /** @throws NotOfferedError if its authorizations cannot settle */
   async token(): Promise<Token> {
     const { chainId, asset } = this.#options
     const told = await getChainId(this.#client)
-    if (told !== chainId) throw new Error(`its node serves chain ${told}`)
+    if (told !== chainId) throw new NotOfferedError(`its node serves chain ${told}`)
     const of = { address: asset, abi } as const
     const [digits, name, version, separator] = await Promise.all([
       readContract(this.#client, { ...of, functionName: 'decimals' }),
@@ -98,13 +99,13 @@ export class TokenChain {
       readContract(this.#client, { ...of, functionName: 'version' }),
       readContract(this.#client, { ...of, functionName: 'DOMAIN_SEPARATOR' }),
     ]).catch((cause: unknown) => {
-      throw new Error(`${asset} is no token with EIP-3009`, { cause })
+      throw new NotOfferedError(`${asset} is no token with EIP-3009`, { cause })
     })
     const decimals = decimalsOf(digits)
-    if (decimals === null) throw new Error(`${asset} has decimals that no uint8 holds`)
+    if (decimals === null) throw new NotOfferedError(`${asset} has decimals that no uint8 holds`)
     const domain = { name, version, chainId: BigInt(chainId), verifyingContract: asset }
     if (domainSeparator({ domain }) !== separator)
-      throw new Error(`${asset} signs by another domain than its name and version`)
+      throw new NotOfferedError(`${asset} signs by another domain than its name and version`)
     return { decimals, name, version }
   }
 

@@ -1,6 +1,7 @@
 /** Whether exact payments can settle now: what chain, token and facilitator themselves say. */
 import { messageOf } from '#errors.ts'
 import type { Clock } from '#runtime/runtime.ts'
+import { NotOfferedError } from '../PaymentMethod.ts'
 import type { Checked } from '../recheck.ts'
 import type { Sends } from '../Sends.ts'
 import type { Facilitator } from './Facilitator.ts'
@@ -58,9 +59,10 @@ export class X402Offer implements Checked {
     try {
       const { token } = await this.#asked()
       const problem = await facilitator.problem(`eip155:${chainId}`)
-      if (problem !== null) throw new Error(`its facilitator cannot: ${problem}`)
+      if (problem !== null) throw new NotOfferedError(`its facilitator cannot: ${problem}`)
       settles = true
-      if (!(await chain.receives(recipient))) throw new Error(`${recipient} cannot receive ${token.name}`)
+      if (!(await chain.receives(recipient)))
+        throw new NotOfferedError(`${recipient} cannot receive ${token.name}`)
       this.#problems = []
     } catch (error) {
       this.#problems = [`x402 on chain ${chainId} is not offered: ${messageOf(error).split('\n')[0]}`]
