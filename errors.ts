@@ -8,8 +8,9 @@ export type Remedy = 'retry' | 'revert' | 'stop'
 
 /**
  * An expected failure. Sub-classes live beside the code that throws them, carry their facts as
- * fields and a stable snake_case `code`. Nobody reads the message to decide anything. Messages
- * never hold secrets (URLs are redacted first).
+ * fields and a stable snake_case `code`. No code decides by the message: texts of nodes and engines
+ * are read in the files that the tidy test names. Messages never hold secrets (URLs are redacted
+ * first).
  */
 export abstract class MillraceError extends Error {
   abstract readonly code: string

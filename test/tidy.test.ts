@@ -139,6 +139,20 @@ test('what goes on until it is told to stop goes by `repeat`', () => {
   expect(loops).toEqual([])
 })
 
+test('the text of a failure decides nothing but in the readers of nodes and engines', () => {
+  const readers = [
+    'ingest/rpc/client/nodeErrors.ts',
+    'local/engines/clickhouse/chdb.ts',
+    ...['query/clickhouse/compile/demanded.ts', 'query/clickhouse/read/errors.ts'],
+    ...['query/postgres/read/errors.ts', 'query/words/failurePlaces.ts'],
+  ]
+  const decides =
+    /\.(?:test|exec)\((?:(?:[\w.]+\.)?message\)|messageOf\()|\bmessage\.(?:includes|startsWith|match)\(/
+  // A page of the browser has texts only.
+  const files = sources.filter((file) => !file.startsWith('console/') && decides.test(read(file)))
+  expect(files).toEqual(readers)
+})
+
 test('no module that a thread may load awaits at its top level', () => {
   // V8 aborts the process when a thread is ended while such a module is loaded. A process's own
   // entry is never ended that way.

@@ -4,6 +4,7 @@
  */
 import { sliceItems, textOf } from '#ingest/read/json/jsonSlices.ts'
 import { isMethodMissing, type RelayAnswer } from '#ingest/relay/relayAnswer.ts'
+import { mayBeSent } from '#ingest/rpc/client/nodeErrors.ts'
 import { keccak256Hex } from '#ingest/verify/tries/keccak.ts'
 import { answered, failed, type RpcOutcome } from './answer.ts'
 import { newest } from './blocks.ts'
@@ -36,10 +37,9 @@ async function told({ ok, text }: RelayAnswer, { relay }: RpcContext): Promise<R
   return outcome
 }
 
-/** The nodes' words for a transaction that may be there already, and trouble between us and them. */
+/** A transaction that may be there already, and trouble between us and the nodes. */
 const isDoubtful = (answer: RelayAnswer): boolean =>
-  !answer.ok &&
-  (answer.failure !== 'node_error' || /already|nonce too low|known transaction/i.test(answer.error.message))
+  !answer.ok && (answer.failure !== 'node_error' || mayBeSent(answer.error))
 
 async function isSent(hash: string, { relay, clock, signal }: RpcContext): Promise<boolean> {
   const params = JSON.stringify([hash])

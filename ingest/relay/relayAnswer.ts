@@ -7,7 +7,7 @@ import { sliceMembers, textOf } from '../read/json/jsonSlices.ts'
 import type { HttpAnswer } from '../rpc/client/body.ts'
 import type { RpcClient } from '../rpc/client/client.ts'
 import type { RpcFailure } from '../rpc/client/errors.ts'
-import { classifyNodeError, type NodeError, readNodeError } from '../rpc/client/nodeErrors.ts'
+import { classifyNodeError, type NodeError, readNodeError, saysReverted } from '../rpc/client/nodeErrors.ts'
 
 export type RelayAnswer =
   | { readonly ok: true /** JSON of the result. */; readonly text: string }
@@ -80,11 +80,7 @@ function readError(text: string): RelayAnswer | null {
  * A contract's own words may sound like a gateway's; what came with data, or calls itself a
  * revert, is the contract's.
  */
-function isExecution(value: unknown, { code, message }: NodeError): boolean {
+function isExecution(value: unknown, error: NodeError): boolean {
   const { data } = Object(value)
-  return (
-    code === 3 ||
-    (typeof data === 'string' && data.startsWith('0x')) ||
-    /\breverted\b|^VM Exception/i.test(message)
-  )
+  return error.code === 3 || (typeof data === 'string' && data.startsWith('0x')) || saysReverted(error)
 }

@@ -7,8 +7,8 @@ export interface NodeError {
 }
 
 /**
- * Classifies what a node or its gateway reports. The one place where message text decides anything:
- * JSON-RPC leaves -32000..-32099 to the server, every vendor numbered them differently, and -32000,
+ * Classifies what a node or its gateway reports. All that is read out of their texts stands in this
+ * file: JSON-RPC leaves -32000..-32099 to the server, every vendor numbered them differently, and -32000,
  * -32005, -32602 and -32603 stand for a dozen conditions each. Codes that mean one thing everywhere
  * come first, then texts, then what a code usually means. A contract that reverts says what it
  * likes, and is heard by none of them.
@@ -80,6 +80,13 @@ const messagePatterns: readonly (readonly [RpcFailure, RegExp])[] = [
     /busy|overloaded|temporarily unavailable|service unavailable|no (available|healthy) (upstream|backend|server)s?|try again/i,
   ],
 ]
+
+/** The words of a transaction that may be in the pool or in a block already. */
+export const mayBeSent = ({ message }: NodeError): boolean =>
+  /already|nonce too low|known transaction/i.test(message)
+
+/** An answer that calls itself a revert. */
+export const saysReverted = ({ message }: NodeError): boolean => /\breverted\b|^VM Exception/i.test(message)
 
 const usualCodes: ReadonlyMap<number, RpcFailure> = new Map([
   [-32005, 'rate_limited'], // EIP-1474 "limit exceeded"
