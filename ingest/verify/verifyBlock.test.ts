@@ -1,3 +1,4 @@
+// Invariant: I2.
 import { keccak256 } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { address } from '#primitives.ts'

@@ -2,6 +2,7 @@
 // and shares its work.
 // Method: the recorded chain appended and reverted under real streams, read by an event-stream
 // parser of its own.
+// Invariant: I10.
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { QueryRequest, QueryResult, UserQueryEngine } from '#query/result.ts'

@@ -3,6 +3,7 @@
 // Method: the program's watch, rules, keys and head lane over nodes, chance and a disk of one seed, with
 // signatures that cost nothing; by certificates alone, and by words until the first one. Planted bugs
 // are found, or finding none would say nothing.
+// Invariant: I12.
 import { expect, test } from 'vitest'
 import { seedsFrom, share } from '../support/breadth.ts'
 import { seedOf } from '../support/seed.ts'

@@ -1,3 +1,4 @@
+// Invariants: I1, I5.
 import { expect, test } from 'vitest'
 import { converge, StaleAnswerError, StartBlockAheadError } from '#ingest/lanes/converge.ts'
 import { FinalityViolationError } from '#ingest/lanes/reorg.ts'

@@ -2,6 +2,7 @@
 // stand still.
 // Method: the program's own limits, readers as head and history use them, batches of any size below
 // an estimate, and no writer.
+// Invariant: I8.
 import { expect, test } from 'vitest'
 import { type AheadOptions, fetchAhead } from '#ingest/lanes/fetchAhead.ts'
 import type { Fetcher } from '#ingest/lanes/fetchVerified.ts'

@@ -1,6 +1,7 @@
 // Goal: what one range, or several calls together, may cost an endpoint and us is bounded in every way
 // they can be asked for.
 // Method: nodes without batches, and without eth_getBlockReceipts, that answer too much.
+// Invariant: I8.
 import { afterEach, expect, test, vi } from 'vitest'
 import { RpcClient } from '#ingest/rpc/client/client.ts'
 import { parseEndpointUrl } from '#ingest/rpc/client/endpointUrl.ts'

@@ -3,6 +3,7 @@
 // Method: a process that kills itself at named places while it indexes a node, started again and
 // again on the same stores; then a whole run, and every table and block of both stores compared
 // with the node. Also kills at random moments.
+// Invariant: I4.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

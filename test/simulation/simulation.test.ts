@@ -1,5 +1,6 @@
 // Goal: no seed breaks an invariant, every seed converges when its faults end, and planted bugs are
 // found.
+// Invariants: I1, I2, I4, I7, I8.
 import { expect, test } from 'vitest'
 import { isFull, onceTest, seedsFrom, share } from '../support/breadth.ts'
 import { seedOf } from '../support/seed.ts'

@@ -2,6 +2,7 @@
 // once on the way.
 // Method: the recorded chain in a real store; expectations summed from the raw recording, and the
 // recorded node's supplies.
+// Invariant: I9.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { balancesProjection } from '#store/follow/balances/balances.ts'

@@ -2,6 +2,7 @@
 // ClickHouse; one that has it is never held up by its own other lanes.
 // Method: two writers on one database, each with the fence it was granted; the older one tries
 // every change there is.
+// Invariant: I7.
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { FencedOutError } from '#runtime/lease.ts'
 import { ENCODER_VERSION } from '#store/clickhouse/encoderVersion.ts'

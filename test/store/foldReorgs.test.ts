@@ -3,6 +3,7 @@
 // Method: two chains written by hand that part; after each statement of the followers the one is
 // taken back and the other one grows instead. Expectations are the rows of a store that never
 // held another chain.
+// Invariant: I3.
 import type { Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BlockFollower, FollowerTransaction } from '#store/follow/follower.ts'

@@ -2,6 +2,7 @@
 // going on from there gives what was held before; what is final goes only when it is said so.
 // Method: the recorded chain as history and head lane in both engines; rewound by the real
 // function, then continued.
+// Invariant: I5.
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
 import { readCommits } from '#store/ledger/commits.ts'

@@ -2,6 +2,7 @@
 // nowhere.
 // Method: the recorded chain through the real sinks on the real engines; counts and digests per
 // block come from the encoder and are recomputed by each engine in SQL.
+// Invariant: I3.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { readCommits } from '#store/ledger/commits.ts'
 import { readCoverage } from '#store/ledger/lane.ts'

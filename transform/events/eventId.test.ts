@@ -1,3 +1,4 @@
+// Invariant: I6.
 import { expect, test } from 'vitest'
 import { hash } from '#primitives.ts'
 import { eventId } from './eventId.ts'

@@ -2,6 +2,7 @@
 // one unit of either, takes an entry away or adds one is found.
 // Method: each kind of movement is made as doors and workers make it, on a real database; then one
 // row after the other is changed, compared and changed back.
+// Invariant: I11.
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { BooksWatch } from '#payments/books/BooksWatch.ts'

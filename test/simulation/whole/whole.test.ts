@@ -2,6 +2,7 @@
 // paid twice, nothing that is owed is forgotten, and the books agree with the chain; planted bugs are found.
 // Method: the program's own payments, jobs, payouts, proofs and reviews over their rows in Postgres, under
 // simulated time; a seed decides everything.
+// Invariant: I11.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openAppStore } from '../../support/appStore.ts'
 import { isFull, isLong, onceTest, seedsFrom, share } from '../../support/breadth.ts'
