@@ -13,6 +13,7 @@ import { tagEncoding, tagged } from '#http/answer/cache.ts'
 import { sendError, sendParserError } from '#http/answer/errorReply.ts'
 import { everyOrigin, fixedHeaders, originHeaders, preflightHeaders } from '#http/answer/headers.ts'
 import { documentEndpoint, type ReadExamples } from '#http/document/documents.ts'
+import { addErrorsPage } from '#http/document/errorsPage.ts'
 import type { OffersOf } from '#http/document/offers.ts'
 import type { OutgoingPost } from '#http/document/openapi.ts'
 import { addReference } from '#http/document/reference.ts'
@@ -132,6 +133,7 @@ export async function createServer<Services>(options: ServerOptions<Services>): 
     addRoute(app, endpoint, { ...options, access, freshness, paging, deadlines, turns, guests })
   }
   addReference(app, { clock })
+  addErrorsPage(app)
   app.options('*', (request, reply) => {
     const methods = table.methodsOf(request.url)
     if (methods.length === 0) throw new ApiError('not_found')

@@ -1,7 +1,8 @@
 /**
  * The error codes of the API: one documented union. A client branches on the code; the message is
- * for people and may change. Every error leaves as `{error: {code, message, details?}, requestId}`
- * (errorReply.ts). Codes of the public contract, and ours where the contract is silent.
+ * for people and may change. docs/errors.md says what a code means, and what to do. Every error
+ * leaves as `{error: {code, message, details?}, requestId}` (errorReply.ts). Codes of the public
+ * contract, and ours where the contract is silent.
  */
 import { MillraceError, type Remedy } from '#errors.ts'
 import { shorten } from '#primitives.ts'
@@ -124,6 +125,12 @@ export const errorCatalogue = {
 } as const satisfies Record<string, { readonly status: number; readonly message: string }>
 
 export type ErrorCode = keyof typeof errorCatalogue
+
+/** The path of docs/errors.md on every instance. */
+export const errorsPath = '/docs/errors'
+
+/** A header (RFC 8288) leads to the code's text: the specification leaves the envelope no place for it. */
+export const linkOf = (code: ErrorCode) => `<${errorsPath}#${code}>; rel="help"`
 
 /**
  * Where a request is wrong: `['query', 'limit']`, `['param', 'token']`, `['body', 'destination',

@@ -6,6 +6,7 @@ import { dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { fileDefaults } from '#api/access/settings.ts'
 import { methodsOf } from '#api/rpc/methods.ts'
+import { errorCatalogue } from '#http/errors.ts'
 import { sellers } from '#orchestrator/demo/sellers/index.ts'
 import { tools } from '#orchestrator/mcp/tools.ts'
 import manifest from '#package.json' with { type: 'json' }
@@ -182,6 +183,16 @@ describe('commands', () => {
     )
     expect(unknown).toEqual([])
   })
+})
+
+test('each code of the API has its heading in docs/errors.md, what it means and what to do', () => {
+  const texts = read('docs/errors.md').split(/^(?=##)/m)
+  const told = texts.flatMap((text) => text.match(/^### (\w+)\n/)?.[1] ?? [])
+  expect(told).toEqual(Object.keys(errorCatalogue))
+  const short = texts.filter(
+    (text) => /^### /.test(text) && !/^### \w+\n.+\.\n\*\*Do:\*\* .+\.\n+$/.test(text),
+  )
+  expect(short).toEqual([])
 })
 
 test('CONFIG replaces the settings that its line names, and no other', () => {

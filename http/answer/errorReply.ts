@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { messageOf } from '#errors.ts'
 import type { Logger } from '#telemetry.ts'
-import { ApiError, type ErrorCode } from '../errors.ts'
+import { ApiError, type ErrorCode, linkOf } from '../errors.ts'
 import { ClientGoneError } from '../request/deadline.ts'
 import { lingeringReply } from './lingeringReply.ts'
 import { apiErrorOf } from './thrown.ts'
@@ -38,6 +38,7 @@ export function sendError(
       'cache-control': 'no-store',
       'content-type': jsonType,
       'svc-request-id': request.id,
+      link: linkOf(error.code),
       ...error.headers,
     })
   if (error.code !== 'body_too_large' || request.raw.complete) return reply.send(text)
@@ -74,6 +75,7 @@ export function sendParserError(
     'content-type': jsonType,
     'content-length': `${Buffer.byteLength(body)}`,
     'svc-request-id': requestId,
+    link: linkOf(refusal.code),
     connection: 'close',
   }
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)

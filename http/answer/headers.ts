@@ -21,6 +21,7 @@ const exposedHeaders = [
   'RateLimit-Scope',
   'Retry-After',
   'ETag',
+  'Link',
   'WWW-Authenticate',
   'Payment-Receipt',
   'Payment-Session',

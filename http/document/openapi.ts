@@ -255,7 +255,7 @@ function failure(codes: readonly ErrorCode[], errorFields: Json): Json {
   const added = Object.entries(errorFields).map(([name, value]) => [name, { const: value }])
   return {
     description: codes.map((code) => `\`${code}\`: ${errorCatalogue[code].message}`).join('\n\n'),
-    headers: ownHeaders,
+    headers: { ...ownHeaders, ...refs(['Link']) },
     content: {
       'application/json': {
         schema: {
@@ -352,8 +352,12 @@ const headerTexts = {
   'svc-reorged-from': 'A block passed earlier in this walk was replaced, from this one on.',
 }
 
+const errorHeaderTexts = {
+  Link: 'With `rel="help"` the address of a text on this code: what it means, and what to do.',
+}
+
 const headerComponents: Json = Object.fromEntries(
-  Object.entries(headerTexts).map(([name, description]) => [
+  Object.entries({ ...headerTexts, ...errorHeaderTexts }).map(([name, description]) => [
     name,
     { description, schema: { type: 'string' } },
   ]),

@@ -213,6 +213,13 @@ test('a page of another origin may read every header of ours, on answers and on 
   }
 })
 
+test('an error leads to its text, by a header that pages may read', async () => {
+  const { headers } = await fetch(`${server.origin}/nothing`)
+  expect(headers.get('link')).toBe('</docs/errors#not_found>; rel="help"')
+  expect(headers.get('access-control-expose-headers')?.split(', ')).toContain('Link')
+  expect((await fetch(`${server.origin}/v1/rows/5`)).headers.has('link')).toBe(false)
+})
+
 test('headers an error asks for are sent', async () => {
   const response = await fetch(`${server.origin}/v1/fails/limited`)
   expect(response.headers.get('retry-after')).toBe('7')

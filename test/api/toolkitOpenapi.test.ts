@@ -158,6 +158,16 @@ test('a template and its params that do not match are a mistake that shows at st
   expect(() => define({ address: p.address, token: p.token })).toThrow(/token/)
 })
 
+test('the page of errors has each code at its own address', async () => {
+  const page = await fetch(`${server.origin}/docs/errors`)
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+  const html = await page.text()
+  const ids = [...html.matchAll(/<h3 id="(\w+)">/g)].map(([, id]) => id)
+  expect(ids).toEqual(Object.keys(errorCatalogue))
+  // No Markdown is left, and nothing is loaded from elsewhere.
+  expect(html).not.toMatch(/\*\*|\]\(|```|^#|src=|href=/m)
+})
+
 test('the reference is served from here alone', async () => {
   const page = await fetch(`${server.origin}/docs/`)
   expect(page.status).toBe(200)
