@@ -70,7 +70,7 @@ export const settings = {
   START_BLOCK: setting(
     chain.startBlock,
     '',
-    'First block of the history to index; unset is where what is held begins, and 0 at a first start. A lower one fills what lies between; a higher one is refused, as is a first start above the newest block.',
+    'First block of the history to index; unset is the first block held, and 0 at a first start. A lower one fills the gap; a higher one is refused, as is a first start above the newest block.',
   ),
   FINALITY_DEPTH: setting(
     chain.finalityDepth,
@@ -90,7 +90,7 @@ export const settings = {
   ALARM_SECRET: setting(
     signingSecret,
     '',
-    'Signs what is posted to `ALARM_URL` ([Standard Webhooks](https://www.standardwebhooks.com)): `whsec_` and the base64 of 24 to 64 random bytes.',
+    'Signs the posts to `ALARM_URL` ([Standard Webhooks](https://www.standardwebhooks.com)): `whsec_` and the base64 of 24 to 64 random bytes.',
   ),
   ACCESS: setting(
     oneOf('open', 'guarded'),
@@ -125,7 +125,7 @@ export const settings = {
   WEBHOOKS: setting(
     oneOf('on', 'off', 'loopback'),
     '',
-    '`on` sends events to [subscriptions](webhooks.md) at public https URLs; `off` sends none; `loopback` also sends them to this machine, for development. Unset: `loopback` where the service is open to its own machine and has the local dev chain alone, else `on`.',
+    '`on` sends events to [subscriptions](webhooks.md) at public https URLs; `off` sends no events; `loopback` also sends them to this machine, for development. Unset: `loopback` if the service is open to its own machine and has the local dev chain alone, else `on`.',
   ),
   AUDIT_PERCENT: setting(
     wholeOr(0, 100, 'off'),
@@ -150,12 +150,12 @@ export const settings = {
   COST_MULTIPLIER: setting(
     matching(MULTIPLIER_PATTERN, 'a decimal number with up to six places'),
     '',
-    'What a plan of paid calls costs here: what its sellers ask, times this. Unset: 1, and 1.5 on the local dev chain, whose jobs then earn what a [reward](jobs.md#reviewing-one) is paid of.',
+    'The price of a plan of paid calls: that of its sellers, times this. Unset: 1, and 1.5 on the local dev chain, whose jobs then earn enough for a [reward](jobs.md#reviewing-one).',
   ),
   JOB_COST_MAX: setting(
     matching('^[0-9]{1,9}(\\.[0-9]{1,6})?$', 'a decimal number with up to six places'),
     '',
-    'The most that one [job](services.md#jobs) may cost, in dollars; one that costs more is refused before it is paid for. Unset: what the wallet may buy for one job, times `COST_MULTIPLIER`, and no more than payouts send in a day; more than either ends the start.',
+    'The most that one [job](services.md#jobs) may cost, in dollars; one that costs more is refused before its payment. Unset: the limit of the wallet for one job, times `COST_MULTIPLIER`, and no more than payouts send in a day; more than either ends the start.',
   ),
   PAR_TOKENS: setting(
     list(matching(PAR_TOKEN_PATTERN, '<chain as CAIP-2>:<token>:<decimals>')),
@@ -175,7 +175,7 @@ export const settings = {
   CATALOG_PROBES: setting(
     oneOf('on', 'off'),
     'on',
-    '`on` looks at each service of the [catalog](services.md) about once a day, without paying, and leaves out of searches what does not answer; `off` asks nobody.',
+    '`on` looks at each service of the [catalog](services.md) about once a day, without paying, and leaves services that do not answer out of searches; `off` asks no service.',
   ),
   LIVE_SEARCH: setting(
     oneOf('on', 'off'),
@@ -185,7 +185,7 @@ export const settings = {
   SEARCH_QUALITY: setting(
     oneOf('on', 'off'),
     'off',
-    '`on` lets searches put what jobs paid for and got, and its payers rated well, before what fits as well; `off` orders by the catalog alone.',
+    '`on` lets searches put endpoints that delivered paid calls, and that payers rated well, before others that fit as well; `off` orders by the catalog alone.',
   ),
   LOG_LEVEL: setting(
     oneOf('debug', 'info', 'warn', 'error', 'silent'),
