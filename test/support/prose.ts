@@ -1,6 +1,6 @@
 /**
- * How the pages speak: `node test/support/prose.ts` prints, per 1,000 words of each page, subjects without a
- * noun, conditions, passives and the reader.
+ * The pages' prose, counted: `node test/support/prose.ts` prints, per 1,000 words of each page, subjects
+ * without a noun, conditions, passives and the reader.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,17 +28,21 @@ const nounless = /\b(?:what|whatever|whoever|nobody|nothing|none)\b/gi
 /** "who" is a subject of its own at a clause's start; behind a noun it points at that. */
 const bareWho = /(?<=^|[.:;,?!(|]\s*|\b(?:and|or|but|of|to|by|from|with|says?|shows?|names?)\s)who\b/gim
 const participle =
-  '(?:[a-z]{2,}ed|made|done|sent|paid|held|kept|told|given|taken|written|read|known|shown|sold|bought|found|' +
-  'left|lost|met|put|built|begun|drawn|seen|set|spent|understood|hidden|chosen|spoken|broken|proven|run)'
-const passive = new RegExp(`\\b(?:is|are|was|were|be|been|being)(?: (?:not|never|also|then|only|all))? ${participle}\\b`, 'gi')
+  '(?:[a-z]{2,}ed|made|done|sent|paid|held|kept|told|given|taken|written|read|known|shown|sold|bought|' +
+  'found|left|lost|met|put|built|begun|drawn|seen|set|spent|understood|hidden|chosen|spoken|broken|proven|run)'
+const passive = new RegExp(
+  `\\b(?:is|are|was|were|be|been|being)(?: (?:not|never|also|then|only|all))? ${participle}\\b`,
+  'gi',
+)
 
-/** Text without blocks of code, code in lines, HTML and the addresses of links. */
+/** Text without code, HTML, addresses of links, and the labels of decisions ("**What.**"). */
 export function proseOf(page: string): string {
   return page
     .replaceAll(/^ *```[\s\S]*?^ *```$/gm, '')
     .replaceAll(/<!--[\s\S]*?-->|<[a-z/][^>]*>/g, '')
     .replaceAll(/`[^`\n]+`/g, 'X')
     .replaceAll(/\]\([^)\s]+\)/g, ']')
+    .replaceAll(/^\*\*What\.\*\*/gm, '')
     .replaceAll(/^\|[-| :]+\|$/gm, '')
 }
 
