@@ -8,9 +8,9 @@ import { type BlockTime, finalBlockOf, isPast, newestBlockOf } from './settled.t
 
 export type MarkedOutflow = Transferred & Marked
 
-/** What rows know of an account on a chain. */
+/** The rows' record of an account on a chain. */
 export interface OutflowLedger {
-  /** Whatever left up to this block is known; null where nobody has looked yet. */
+  /** Every outflow up to this block is known; null before the first look. */
   readMark(): Promise<number | null>
   keepMark(block: number): Promise<void>
   /** Those that no row explains. */
@@ -35,7 +35,7 @@ export interface OutflowWatchOptions {
 /** Nothing is signed to be mined later than so long after. */
 const VALID_SECONDS = 660
 
-/** What was signed before the database was lost, and may be mined yet. */
+/** Transactions that were signed before the database was lost, and may be mined yet. */
 interface UnderWay {
   /** Up to here all was looked at. */
   readonly block: number

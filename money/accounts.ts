@@ -12,7 +12,7 @@ export const channelAccount = (id: string): string => `channel:${id}`
 
 /** Earned by what was sold in a scope, such as `data:read`. */
 export const revenueAccount = (scope: string): string => `revenue:${scope}`
-/** What the names of all accounts of revenue match, by LIKE. */
+/** A LIKE pattern that the names of all accounts of revenue match. */
 export const REVENUE_PATTERN = 'revenue:%'
 /** Earned by jobs: what their payers paid, less what is held for them, given back or given away. */
 export const REVENUE_OF_JOBS = revenueAccount('jobs')
@@ -27,16 +27,16 @@ export const REWARDS = 'rewards'
 /** Owed to payers, by what for. */
 export const owedAccounts = { refund: REFUNDS, reward: REWARDS } as const
 
-/** What the wallet has paid sellers, and chains as fees; less than nothing. */
+/** The wallet's spending on sellers and fees of chains; less than nothing. */
 export const WALLET = 'wallet'
-/** What the account that sends refunds and rewards has paid chains as fees; less than nothing. */
+/** Fees of chains that the sender of refunds and rewards has paid; less than nothing. */
 export const PAYEE = 'payee'
 /** Calls of jobs that were paid for and answered. */
 export const COST_OF_CALLS = 'cost:jobs'
 /** Calls of jobs that were paid for and not answered. */
 export const COST_OF_UNDELIVERED = 'cost:undelivered'
 
-/** What chains took as fees: of calls, refunds and rewards. */
+/** Fees that chains took: of calls, refunds and rewards. */
 export const COSTS_OF_FEES = 'costs:fees'
 /** Refunds and rewards for payments that the chain took back afterwards; less than nothing. */
 export const COSTS_OF_REVERSED = 'costs:reversed'

@@ -1,4 +1,4 @@
-/** What a transfer that pays a debt says. */
+/** The memo of a transfer that pays a debt. */
 import { keccak256, toHex } from 'viem'
 
 /** A debt, by what it is owed for. */
@@ -8,9 +8,9 @@ export interface Debt {
 }
 
 /**
- * What each transaction of a payout carries. Two payouts of one amount to one account within a second
- * would be the same transaction else. It says what is owed, not which row says so: a chain knows by it what
- * its database may have lost.
+ * The memo of each transaction of a payout. Two payouts of one amount to one account within a second would
+ * be the same transaction else. It says what is owed, not which row says so: a chain knows by it what its
+ * database may have lost.
  */
 export const memoOf = ({ kind, reference }: Debt, attempt: number): `0x${string}` =>
   keccak256(toHex(`${kind}/${reference}/${attempt}`))
@@ -18,6 +18,6 @@ export const memoOf = ({ kind, reference }: Debt, attempt: number): `0x${string}
 /** Transactions behind those that a row has: each takes a failed one before it. */
 const NEXT = 4
 
-/** What the next transactions of a payout would carry. @param attempt how many its row has */
+/** The memos of a payout's next transactions. @param attempt how many its row has */
 export const nextMemosOf = (debt: Debt, attempt: number): readonly `0x${string}`[] =>
   Array.from({ length: NEXT }, (_, next) => memoOf(debt, attempt + 1 + next))

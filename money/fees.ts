@@ -5,7 +5,7 @@ import { feeManager } from './outflows.ts'
 import type { Log } from './settled.ts'
 import { transfersIn } from './transfersIn.ts'
 
-/** What the chain took for a transaction. */
+/** A chain's fee for a transaction. */
 export interface Fee {
   /** In the smallest unit of `feeCurrency`. */
   readonly fee: bigint
@@ -18,7 +18,7 @@ export const noFee: Fee = { fee: 0n, feeCurrency: '0x' }
 /** Decimals of every token that fees are paid in. */
 export const FEE_DECIMALS = 6
 
-/** What an account paid the chain's fee manager; nothing where somebody else did, or the chain has none. */
+/** An account's payment to the chain's fee manager; nothing if somebody else paid, or the chain has none. */
 export function feeOf(account: `0x${string}`, logs: readonly Log[]): Fee {
   const paid = transfersIn(logs).find(
     ({ from, to }) => isAddressEqual(from, account) && isAddressEqual(to, feeManager),

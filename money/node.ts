@@ -1,4 +1,4 @@
-/** What one node of a chain is asked, and how its answers are read. */
+/** Questions to one node of a chain, and the reading of its answers. */
 import type { Transport } from 'viem'
 import { type Hash, hash } from '#primitives.ts'
 

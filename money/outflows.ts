@@ -1,4 +1,4 @@
-/** What left accounts on a chain, and came in, as a node tells it. */
+/** Transfers that left accounts on a chain, and came in, as a node tells them. */
 import { encodeEventTopics, pad, parseAbi } from 'viem'
 import { Addresses } from 'viem/tempo'
 import { address, isRecord, lowercased } from '#primitives.ts'

@@ -1,7 +1,6 @@
 /**
- * What became of a transaction that may have been sent. A node that lags or lies must not have it
- * paid again: what is final is what every node that answers says, and what can be mined no more is
- * what all of them say.
+ * The fate of a transaction that may have been sent. A node that lags or lies must not have it paid again:
+ * it is final if every node that answers says so, and can be mined no more if all of them say so.
  */
 import { isRecord } from '#primitives.ts'
 import { type Ask, numberIn, quantityIn } from './node.ts'

@@ -1,4 +1,4 @@
-/** What a transfer on a Tempo chain is stated to cost before it is made, by the price of its gas. */
+/** The stated cost of a transfer on a Tempo chain before it is made, by the price of its gas. */
 import { ATTO_PER_MILLIONTH, millionthsOf, smaller } from './amounts.ts'
 
 /** The most that a chain may take for a transfer, in millionths of a dollar: five cents. */

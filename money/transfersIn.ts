@@ -1,4 +1,4 @@
-/** What logs of a chain move. */
+/** Transfers in logs of a chain. */
 import { parseEventLogs } from 'viem'
 import { Abis } from 'viem/tempo'
 import { lowercased } from '#primitives.ts'
