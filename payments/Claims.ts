@@ -25,7 +25,7 @@ const RETRY_SECONDS = 5
 export interface ClaimsOptions {
   readonly app: AppDatabase
   readonly held: HeldPayments
-  /** What is paid for, and by which method. */
+  /** The request that is paid for, and the method. */
   readonly terms: Pick<PaymentTerms, 'requestDigest' | 'scope' | 'method'>
 }
 

@@ -1,7 +1,7 @@
 /**
- * What callers pay for their requests. A credential is checked, claimed by a row, spent once the
- * answer is there, and its settlement, receipt and entries are one transaction. What became of it is
- * asked of its method where it is unknown, and until then no other payment is asked for.
+ * Callers' payments for their requests. A credential is checked, claimed by a row, spent once the answer is
+ * there, and its settlement, receipt and entries are one transaction. If the outcome is unknown, its method
+ * is asked for it, and until then no other payment is.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError } from '#http/errors.ts'
@@ -55,9 +55,9 @@ export interface PaymentsOptions extends Priced {
 
 /** A request that may be paid for. */
 export interface Wanted extends PaidRequest {
-  /** What is sold: the account of its revenue. */
+  /** The thing sold: the account of its revenue. */
   readonly scope: string
-  /** What it counts as. */
+  /** The units that it counts as. */
   readonly units: number
   /** The chain that is asked about; none for what is about no chain. */
   readonly chainId?: number
@@ -65,7 +65,7 @@ export interface Wanted extends PaidRequest {
   readonly dollars?: string
   /** Dollars that all of it costs at least. */
   readonly atLeast?: string
-  /** What else the payment is bound to, by name. */
+  /** Further data that the payment is bound to, by name. */
   readonly meta?: Readonly<Record<string, string>>
   /** Accept-Payment. */
   readonly accept: string | undefined
@@ -110,7 +110,7 @@ export class Payments {
     this.#holds = new Holds(options)
   }
 
-  /** What else is written in the transaction that settles a payment of the scope, whoever finds it out. */
+  /** Adds writes to the transaction that settles a payment of the scope, whoever finds it out. */
   onSettled(scope: string, alongside: Alongside): void {
     this.#alongside.set(scope, alongside)
   }
@@ -125,7 +125,7 @@ export class Payments {
     return this.#prices.sells(scope)
   }
 
-  /** What a unit of the scope costs by each method, for documents; null where each request has a price. */
+  /** The price of a unit of the scope by each method, for documents; null if each request has a price. */
   offersOf(scope: string) {
     const isPriced = this.#prices.isPriced(scope)
     const when = this.#options.single?.has(scope) ? '' : ' beyond the quota'
@@ -203,7 +203,7 @@ export class Payments {
     return challengeOf(offered, problem) ?? nothingOffered()
   }
 
-  /** What a request of the caller asks of a method alone; undefined where it asks for an answer. */
+  /** A request of the caller to a method alone; undefined if it asks for an answer. */
   managed(request: ManagingRequest, caller: string): Promise<Managed> | undefined {
     for (const method of this.#options.methods) {
       const manage = method.managedBy?.(request)
@@ -261,7 +261,7 @@ export class Payments {
     }
   }
 
-  /** What its method says of a payment. */
+  /** A payment's outcome, from its method. */
   async outcome(payment: Payment): Promise<Outcome> {
     const method = this.#options.methods.find(({ name }) => name === payment.method)
     return (await method?.outcome(payment)) ?? { kind: 'unknown' }

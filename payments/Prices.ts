@@ -10,7 +10,7 @@ export interface Priced {
   /** In the order in which they are offered. */
   readonly methods: readonly PaymentMethod[]
   readonly prices: UnitPrices
-  /** What they do not name costs what it does elsewhere. Default: none. */
+  /** A chain or scope that is not named costs what it does elsewhere. Default: none. */
   readonly chainPrices?: ChainPrices
   /** Scopes whose requests each have a price of their own. */
   readonly priced?: ReadonlySet<string>
@@ -18,7 +18,7 @@ export interface Priced {
   readonly single?: ReadonlySet<string>
 }
 
-/** What is sold by which method, and for how much. */
+/** The prices of each thing sold, by method. */
 export class Prices {
   readonly #priced: Priced
 

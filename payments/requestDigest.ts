@@ -1,4 +1,4 @@
-/** What a payment is bound to: one request, whatever credential of access stands beside it. */
+/** The digest that a payment is bound to: one request, whatever credential of access stands beside it. */
 import { createHash } from 'node:crypto'
 
 export interface PaidRequest {

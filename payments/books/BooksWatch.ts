@@ -36,7 +36,7 @@ export class BooksWatch {
   readonly #options: BooksWatchOptions
   #looks = 0
   #ofRows = 0
-  /** What the last look at the chains found beside. */
+  /** Problems that the last look at the chains found. */
   #ofChains = 0
   #unchecked: readonly string[] = []
   #lookedAt: Date | null = null
@@ -65,7 +65,7 @@ export class BooksWatch {
     return this.#unchecked.length
   }
 
-  /** What nobody can tell of until a setting names a node: no alarm, which none could end. */
+  /** Payments on chains without a named node: no alarm, which none could end. */
   get notes(): readonly string[] {
     return this.#unnamed.map((chainId) => `books are not checked on ${unnamedText(chainId)}`)
   }

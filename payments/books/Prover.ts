@@ -35,9 +35,9 @@ export interface ProverOptions {
     readonly index: { readonly schema: string; readonly reads: Queryable } | null
   }
   readonly nodes: readonly Ask[]
-  /** What its method says of a payment. */
+  /** A payment's outcome, from its method. */
   readonly outcome: (payment: Payment) => Promise<Outcome>
-  /** What may be sent out within a day, by currency, in its smallest unit. */
+  /** Spending limits of a day, by currency, in its smallest unit. */
   readonly budgets: () => ReadonlyMap<string, bigint>
   readonly clock: Clock
   readonly log: Logger
@@ -116,7 +116,7 @@ export class Prover {
       log.error({ payment: payment.id, problem: verdict.problem }, 'a payment is not what the chain has')
   }
 
-  /** What no final block has is asked of all nodes: a gap of the index is no proof. */
+  /** Payments in no final block are asked of all nodes: a gap of the index is no proof. */
   async #reverse(missing: readonly Settled[]): Promise<void> {
     const { app, nodes, clock, log } = this.#options
     const old = missing.filter(

@@ -24,7 +24,7 @@ export interface AuditedChain {
   readonly reads: Queryable
 }
 
-/** What the ledger has of an account beside what the payments sum to. */
+/** The ledger's sum of an account beside the sum of its payments. */
 export interface RevenueLine {
   readonly account: string
   readonly chainId: number
@@ -33,7 +33,7 @@ export interface RevenueLine {
   readonly payments: bigint
 }
 
-/** What a payee received of a token, in final blocks. */
+/** A payee's receipts of a token, in final blocks. */
 export interface ReceivedLine {
   readonly chainId: number
   readonly recipient: string
@@ -136,7 +136,7 @@ async function auditChain(app: AppDatabase, chain: AuditedChain): Promise<ChainA
 /** By payee and token. */
 type Sums = Map<string, { recipient: string; currency: string; amount: bigint }>
 
-/** What was noted this long before a final block is in one. */
+/** Captures that were noted this long before a final block are in one. */
 const CAPTURED_SECONDS = 3_600
 
 /** Channels pay out for many payments at once. Those that no final block has, though it should. */

@@ -49,7 +49,7 @@ export interface BooksReport {
   readonly unnamed: readonly number[]
 }
 
-/** What such a chain is, and what an operator does about it. */
+/** The state of such a chain, and the operator's remedy. */
 export const unnamedText = (chainId: number): string =>
   `chain ${chainId}: it is not indexed here, and no setting names a node of it; to check it, name one under \`chains\` of WALLET_FILE`
 
@@ -197,7 +197,7 @@ function feeProblem(fees: NonNullable<Sent['fees']>, left: readonly Moved[]): st
   return `its transaction cost ${taken.get(wrong) ?? 0n} of ${wrong}, not ${fees.get(wrong) ?? 0n}`
 }
 
-/** What the chain's fee manager got, by token. */
+/** Receipts of the chain's fee manager, by token. */
 function feesOf(transfers: readonly Moved[]): ReadonlyMap<string, bigint> {
   const fees = new Map<string, bigint>()
   for (const { to, token, amount } of transfers)

@@ -1,6 +1,6 @@
 /**
- * What left payees and wallets in final blocks and no row names: the operator's own transfers, or what
- * was sent after the backup that the database was restored from.
+ * Transfers that left payees and wallets in final blocks and that no row names: the operator's own, or
+ * those sent after the backup that the database was restored from.
  */
 import { nextMemosOf } from '#money/debtMemo.ts'
 import { feeManager } from '#money/outflows.ts'
@@ -9,7 +9,7 @@ import type { AppDatabase } from '#rows/database.ts'
 import { type Moved, readMoved, type TransferPlace } from '#store/read/payments/settlements.ts'
 import type { AuditedChain } from './audit.ts'
 
-/** What no row names of one account and token. */
+/** Transfers of one account and token that no row names. */
 export interface LeftLine {
   readonly chainId: number
   readonly account: string

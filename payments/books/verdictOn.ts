@@ -2,7 +2,7 @@
 import type { Payment } from '#rows/payments/payments.ts'
 import type { FinalTransaction } from '#store/read/payments/settlements.ts'
 
-/** What a final transaction says of a payment; the problem in words. */
+/** A final transaction's verdict on a payment; the problem in words. */
 export type Verdict = { readonly kind: 'confirmed' } | { readonly kind: 'differs'; readonly problem: string }
 
 /** Amount, currency, payer and recipient, all of one transfer. */

@@ -20,12 +20,14 @@ export interface SponsorOptions {
   readonly isFunded?: () => boolean
 }
 
-/** What one transaction may cost, in attodollars: five cents, which is more than any of these takes. */
+/**
+ * The greatest cost of one transaction, in attodollars: five cents, which is more than any of these takes.
+ */
 const FEE_MAX = 5n * 10n ** 16n
 
 export class Sponsor {
   readonly account: LocalAccount
-  /** What the payment library signs for others. */
+  /** The payment library's limit when it signs for others. */
   readonly policy = { maxTotalFee: FEE_MAX }
   readonly #options: SponsorOptions
 

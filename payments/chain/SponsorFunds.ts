@@ -38,7 +38,7 @@ export class SponsorFunds {
     return this.#funded.size > 0
   }
 
-  /** What it lacks, a sentence each. */
+  /** The account's shortages, a sentence each. */
   get problems(): readonly string[] {
     return this.#problems
   }

@@ -31,7 +31,7 @@ const refusingCodes = [...missing, TransactionRejectedRpcError]
 /** By viem's reading: each is found before a node takes a transaction. */
 const refusingWords = [...nonces, ...fees, ...gas, InsufficientFundsError, TransactionTypeNotSupportedError]
 
-/** What a chain does not take a transaction for. */
+/** A chain's reasons to refuse a transaction. */
 const reasons: readonly (readonly [readonly Kind[], string])[] = [
   [[InsufficientFundsError], 'its account has too little'],
   [nonces, 'its nonce cannot be used'],

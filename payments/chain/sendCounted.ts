@@ -1,6 +1,6 @@
 /**
- * What is sent for a payment: the one rule by which all methods tell a send that surely went nowhere
- * from one that may have arrived.
+ * Sends for a payment: the one rule by which all methods tell a send that surely went nowhere from one that
+ * may have arrived.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { BaseError, custom, type Hex, HttpRequestError, keccak256, type Transport } from 'viem'
@@ -8,7 +8,7 @@ import type { Ask } from '#money/node.ts'
 import { isNowhere } from '#money/settled.ts'
 import { isRefusal, isUnknownMethod } from './refusals.ts'
 
-/** What one send did so far. */
+/** One send's state so far. */
 interface Attempt {
   readonly keepHash: ((txHash: Hex) => Promise<void>) | undefined
   /** The transaction that left, or was about to. */

@@ -7,7 +7,7 @@ import { createHmac } from 'node:crypto'
 import { Errors, Expires, PaymentRequest, Challenge as Signed } from 'mppx'
 import { BoundedMap } from '#runtime/BoundedMap.ts'
 
-/** What is asked for, as the library's seller takes it; `meta` is bound by name. */
+/** Terms of a challenge, as the library's seller takes them; `meta` is bound by name. */
 interface Terms {
   readonly meta: Readonly<Record<string, string>>
 }
@@ -20,7 +20,7 @@ export interface SignedChallenge {
   readonly problem: object
 }
 
-/** What all challenges of an offer have in common. */
+/** The common part of all challenges of an offer. */
 interface Offer extends Pick<SignedChallenge, 'problem'> {
   /** The signed text up to the end. */
   readonly bound: string

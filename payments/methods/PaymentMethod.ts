@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { failure } from '#errors.ts'
 import type { CheckedPayment } from '#rows/payments/payments.ts'
 
-/** What is asked for one request. */
+/** The price of one request. */
 export interface Price {
   /** SHA-256 of the request. */
   readonly digest: Uint8Array
@@ -14,7 +14,7 @@ export interface Price {
   readonly dollars: string
   readonly units: number
   readonly description: string
-  /** What else the payment is bound to, by name. */
+  /** Further data that the payment is bound to, by name. */
   readonly meta: Readonly<Record<string, string>>
 }
 
@@ -36,7 +36,7 @@ export interface DocumentedOffer {
   readonly amount: string
 }
 
-/** What became of a payment. */
+/** A payment's outcome. */
 export type Outcome =
   | {
       readonly kind: 'settled'
@@ -58,7 +58,7 @@ export interface Unsent {
 /** RFC 9457: why a payment was not accepted. */
 export type Problem = Readonly<Record<string, unknown>>
 
-/** What a credential is known by before it was checked. */
+/** A credential's identity before it is checked. */
 export interface Identity {
   /** The challenge or nonce that it spends. */
   readonly identity: string
@@ -71,7 +71,7 @@ export interface PaymentMethod {
   readonly name: string
   /** Whether it pays out of a deposit: at the price of sessions, and for nothing that is sold one by one. */
   readonly isChannel?: boolean
-  /** What a unit costs in each currency that settles now; empty where none does. */
+  /** The price of a unit in each currency that settles now; empty if none does. */
   offersOf(dollars: string): readonly DocumentedOffer[]
   /**
    * Writes no row. Null where nothing settles now.
@@ -83,7 +83,7 @@ export interface PaymentMethod {
   presentedIn(headers: IncomingHttpHeaders): string | null
   /** Null for what is no credential. */
   identityOf(credential: string): Identity | null
-  /** What else its challenge is bound to, as `Price.meta`; it is proved by `check` alone. */
+  /** Further data that its challenge is bound to, as `Price.meta`; `check` alone proves it. */
   metaIn?(credential: string): Readonly<Record<string, string>>
   /** Changes nothing. @throws PaymentRefusedError */
   check(credential: string, price: Price): Promise<CheckedPayment>
@@ -96,11 +96,11 @@ export interface PaymentMethod {
    * anything is done for it. Default: it does.
    */
   provesPayer?(credential: string, payer: string): boolean
-  /** What the chain says of a payment that may have been sent. */
+  /** The chain's word on a payment that may have been sent. */
   outcome(payment: CheckedPayment): Promise<Outcome>
   /** The receipt, as it goes with the answer. */
   receiptHeaders(receipt: string): Readonly<Record<string, string>>
-  /** What a credential asks of the method alone; null where it pays for an answer, or is another's. */
+  /** A credential's request to the method alone; null if it pays for an answer, or is another's. */
   managedBy?(request: ManagingRequest): (() => Promise<Managed>) | null
   /** In the place of a 402 for HEAD: how a payer proves who it is. Null where nothing settles now. */
   identify?(url: string): Promise<Challenge | null>
@@ -115,7 +115,7 @@ export interface ManagingRequest {
   readonly hasBody: boolean
 }
 
-/** What became of it. */
+/** The result of such a request. */
 export type Managed =
   | { readonly kind: 'managed'; readonly headers: Readonly<Record<string, string>> }
   | {

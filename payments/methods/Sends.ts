@@ -1,5 +1,5 @@
 /**
- * What sends tell of a way to be paid. A node can answer every look and take nothing: where the last
+ * The news that sends bring of a way to be paid. A node can answer every look and take nothing: if the last
  * sends all failed for a reason of ours, the way is not offered for a while, then tried again.
  */
 import type { Clock } from '#runtime/runtime.ts'

@@ -1,4 +1,4 @@
-/** What the methods of the Payment scheme share: their header, their credentials, their receipts. */
+/** The common parts of the methods of the Payment scheme: their header, their credentials, their receipts. */
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Credential, Errors, PaymentRequest, type Receipt } from 'mppx'
@@ -34,7 +34,7 @@ export function mppPaymentIn({ authorization }: IncomingHttpHeaders): Presented 
   }
 }
 
-/** What a credential is known by; null for what is none. */
+/** A credential's identity; null if it is no credential. */
 export function mppIdentityOf(credential: string): Identity | null {
   try {
     return { identity: Credential.deserialize(credential).challenge.id, digest: digestOf(credential) }
@@ -43,7 +43,7 @@ export function mppIdentityOf(credential: string): Identity | null {
   }
 }
 
-/** What its challenge is bound to by name; it is proved by a check alone. */
+/** Data that its challenge is bound to by name; a check alone proves it. */
 export function mppMetaIn(credential: string): Readonly<Record<string, string>> {
   try {
     return mppMetaOf(Credential.deserialize(credential))
@@ -125,7 +125,7 @@ export function challengeOfSigned(signed: readonly SignedChallenge[]): Challenge
   }
 }
 
-/** What the library answers to a request without a payment. */
+/** The library's answer to a request without a payment. */
 export async function challengeIn(
   answered: { readonly status: 402; readonly challenge: Response } | { readonly status: 200 },
 ): Promise<Challenge> {

@@ -20,7 +20,7 @@ export const PAYMENT_REQUIRED = Mcp.paymentRequiredCode
 /** A payment was given and is refused. */
 export const VERIFICATION_FAILED = Mcp.paymentVerificationFailedCode
 
-/** What is to be paid: challenges in the order in which they are offered. */
+/** A demand for payment: challenges in the order in which they are offered. */
 export interface PaymentRequired {
   readonly httpStatus: 402 | 410
   readonly challenges: readonly object[]

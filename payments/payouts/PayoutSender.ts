@@ -16,18 +16,18 @@ export interface PayoutSender {
   sign(payout: Payout, feeMax: bigint | null): Promise<SignedTransaction>
   /** Sends what was signed for the payout's attempt. An answer says nothing: the chain is looked at. */
   send(signed: SignedTransaction, payout: Payout): Promise<void>
-  /** What became of the payout's attempt. */
+  /** The fate of the payout's attempt. */
   look(signed: SignedTransaction, payout: Payout): Promise<Found>
-  /** What became of a transaction that the rows do not have. */
+  /** The fate of a transaction that the rows do not have. */
   lookAt(sought: Sought): Promise<Found>
-  /** What a transfer is stated to cost now, in the smallest unit of its token; 0 where nobody states it. */
+  /** A transfer's stated cost now, in the smallest unit of its token; 0 if nobody states it. */
   statedFee(): Promise<bigint>
   feeTo(debt: Pick<Payout, 'currency' | 'to'>): Promise<FeeTo>
-  /** What the chain took, by the logs of a transaction. */
+  /** The chain's fee, by the logs of a transaction. */
   feeIn(logs: readonly Log[]): Fee
 }
 
-/** What a transfer to an account costs, in the smallest unit of its token. */
+/** The cost of a transfer to an account, in the smallest unit of its token. */
 export interface FeeTo {
   /** At the price of now. */
   readonly now: bigint

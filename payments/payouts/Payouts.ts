@@ -33,8 +33,8 @@ export interface PayoutsOptions {
   readonly app: AppDatabase
   readonly chain: PayoutSender
   /**
-   * What may be signed for within a day, in the smallest unit of a currency, beside one debt that is
-   * more; null takes none of the currency.
+   * The most that may be signed for within a day, in the smallest unit of a currency, beside one debt that
+   * is more; null takes none of the currency.
    */
   readonly budgetOf: (currency: string) => bigint | null
   /** False until it is known whether the database has forgotten what left the account. */

@@ -1,8 +1,8 @@
 /**
- * What was sent and the database does not know: by the operator on a chain that this program sends nothing
- * on, or by the program before a backup was restored. A debt is paid where a final block moved exactly its
- * amount of its token to whom it is owed, in a transaction that has paid no other debt; or, among others,
- * where the database has forgotten a transfer that moved more.
+ * Payments that were sent and that the database does not know: by the operator on a chain that this program
+ * sends nothing on, or by the program before a backup was restored. A debt is paid if a final block moved
+ * exactly its amount of its token to whom it is owed, in a transaction that has paid no other debt; or,
+ * among others, if the database has forgotten a transfer that moved more.
  */
 import { isAddressEqual } from 'viem'
 import { feeOf } from '#money/fees.ts'

@@ -32,7 +32,7 @@ type Client = ReturnType<typeof createClient>
 /** A currency, or why it is not offered. */
 type Looked = Currency | string
 
-/** What is paid for is asked of the chain so often. */
+/** The time between two looks at the chain for the accepted tokens. */
 const LOOK_MS = 5_000
 const DOLLAR = 'USD'
 const noNode = new Error('no node is asked by HTTP')

@@ -33,7 +33,7 @@ const silent = custom({
   },
 })
 
-/** What charges say of a payment on a chain of these nodes. */
+/** The outcome of a payment by charges on a chain of these nodes. */
 const outcomeAt = (nodes: readonly ReturnType<typeof custom>[], txHash: `0x${string}` | null = TX_HASH) =>
   new TempoCharges({
     ...{ realm: 'shop.example', keys: [new Uint8Array(32)], chainId: 1, recipient: TOKEN, currency: TOKEN },

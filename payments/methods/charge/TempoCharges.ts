@@ -77,7 +77,7 @@ interface Asked {
   readonly amount: bigint
 }
 
-/** What is drawn or decided for one challenge. */
+/** Values drawn or decided for one challenge. */
 interface Drawn {
   readonly salt: string | undefined
   readonly isSponsored: boolean
@@ -155,7 +155,7 @@ export class TempoCharges implements PaymentMethod {
     }
   }
 
-  /** What the payer has sent itself is settled before it is answered. */
+  /** A payment that the payer has sent itself is settled before it is answered. */
   readonly isPushed = (text: string): boolean => hashIn(mppCredentialIn(text)) !== null
 
   /** A block says whose a transaction is that the payer has sent itself. */

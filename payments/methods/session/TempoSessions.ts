@@ -289,7 +289,7 @@ export class TempoSessions implements PaymentMethod {
   }
 }
 
-/** What proofs and closings are asked for: no request. */
+/** The terms of proofs and closings: no request, no price. */
 const proved: Price = { digest: new Uint8Array(), dollars: '0', units: 0, description: '', meta: {} }
 
 const refused = (cause: unknown): never => {

@@ -1,6 +1,6 @@
 /**
- * What a payer asks of its channel and not of a read: to open it, to put more in, to close it, or to
- * be told what it has signed for. The challenge that comes with it names the price; nothing is sold.
+ * A payer's requests to its channel, not for a read: to open it, to put more in, to close it, or to be told
+ * what it has signed for. The challenge that comes with it names the price; nothing is sold.
  */
 import { Credential, Errors } from 'mppx'
 import { messageOf } from '#errors.ts'
@@ -13,7 +13,7 @@ import type { Challenge, Managed, ManagingRequest } from '../PaymentMethod.ts'
 import type { SessionSeller } from './sessionSeller.ts'
 import { voucherIn } from './voucherIn.ts'
 
-/** What stands in the credential's own challenge, for another like it. */
+/** Makes another challenge like the credential's own. */
 type Renew = (credential: Credential.Credential) => Promise<Challenge | null>
 
 /** Null where the request is none of these. @throws ApiError for two payments */
@@ -64,7 +64,7 @@ export const mayArrive = ({ kind, cause }: Exclude<Sent<unknown>, { kind: 'sent'
 /** A block comes sooner. */
 const again = { 'retry-after': '5' }
 
-/** What the library answers to HEAD: a charge of nothing, or after its proof the payer's channel. */
+/** The library's answer to HEAD: a charge of nothing, or after its proof the payer's channel. */
 export async function bootstrap(
   seller: SessionSeller,
   terms: Parameters<SessionSeller['tempo']['session']>[0],

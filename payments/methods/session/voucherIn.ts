@@ -1,4 +1,4 @@
-/** What a credential of a channel asks, as far as it tells without its channel. */
+/** A credential's request to a channel, as far as it tells without its channel. */
 import type { Credential } from 'mppx'
 import { isRecord, lowercased } from '#primitives.ts'
 
@@ -8,7 +8,7 @@ export interface ChannelCredential {
   readonly action: 'open' | 'voucher' | 'topUp' | 'close'
   /** Lowercase, however it was written. */
   readonly channelId: Hex
-  /** What is signed for over the life of the channel; null for more deposit. */
+  /** The amount signed for over the life of the channel; null for more deposit. */
   readonly cumulative: bigint | null
   readonly signature: Hex | null
   readonly payer: Hex

@@ -1,4 +1,4 @@
-/** What a chain says of a token with EIP-3009, and of the authorizations that it was given. */
+/** A chain's word on a token with EIP-3009, and on the authorizations that it was given. */
 import {
   type Address,
   BaseError,
@@ -51,7 +51,7 @@ export interface TokenChainOptions {
   readonly transport: Transport
 }
 
-/** What payers sign for. */
+/** The token that payers sign for. */
 export interface Token {
   readonly decimals: number
   /** EIP-712 domain. */

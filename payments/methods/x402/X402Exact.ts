@@ -36,7 +36,7 @@ export interface X402Options {
   readonly recipient: `0x${string}`
   /** Null while nothing can settle. */
   readonly token: () => Token | null
-  /** What was offered may settle still. */
+  /** The token as offered before: payments in it may settle still. */
   readonly known: () => Token | null
   readonly chain: Pick<TokenChain, 'outcomeOf'>
   readonly facilitator: Facilitator
@@ -197,7 +197,7 @@ export class X402Exact implements PaymentMethod {
     return `${this.#network}:${this.#options.asset}:${payer}:${nonce}`
   }
 
-  /** What the authorization is for, where that is asked for. @throws PaymentRefusedError */
+  /** The requirements that the authorization answers, if they are offered. @throws PaymentRefusedError */
   #askedOf({ payload }: Authorization, price: Price, token: Token | null): PaymentRequirements {
     const requirements = token && this.#requirementsOf(price, token)
     const found = requirements && this.#server.findMatchingRequirements([requirements], payload)

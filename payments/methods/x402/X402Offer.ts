@@ -38,7 +38,7 @@ export class X402Offer implements Checked {
   /** Null while nothing can settle. */
   readonly token = (): Token | null => (this.isOpen && !this.#options.sends.areFailing ? this.known() : null)
 
-  /** What the chain has said of the token, whether payments in it can settle now or not. */
+  /** The token as the chain last described it, whether payments in it can settle now or not. */
   readonly known = (): Token | null => this.#known?.token ?? null
 
   /** Null while the facilitator settles nothing: whatever may be received, nothing is sent. */

@@ -1,4 +1,4 @@
-/** What a payer signed: an EIP-3009 authorization in the envelope of x402, as `PAYMENT-SIGNATURE` has it. */
+/** A payer's signature: an EIP-3009 authorization in the envelope of x402, as `PAYMENT-SIGNATURE` has it. */
 import { createHash } from 'node:crypto'
 import { decodePaymentSignatureHeader } from '@x402/core/http'
 import { parsePaymentPayload } from '@x402/core/schemas'
@@ -49,7 +49,7 @@ export function authorizationIn(header: string): Authorization {
   }
 }
 
-/** What a signature is known by in rows. */
+/** A signature's identity in rows. */
 export const signatureDigest = (signature: string): Buffer =>
   createHash('sha256').update(signature.toLowerCase()).digest()
 
