@@ -1,4 +1,4 @@
-/** What an account has of a token. */
+/** An account's balance of a token. */
 import { encodeFunctionData, parseAbi } from 'viem'
 import { type Ask, quantityIn } from '#money/node.ts'
 

@@ -9,7 +9,7 @@ import type { Offered } from './paying.ts'
 export interface WalletBudget {
   /** Offers of a 402 that a purchase could pay. */
   payable(answer: Pick<EgressAnswer, 'headers' | 'body'>): Promise<readonly Offered[]>
-  /** What keeps the wallet from buying the calls of one job now; empty where nothing does. */
+  /** Obstacles to the wallet's purchase of one job's calls now; empty if there is none. */
   obstacles(calls: readonly BudgetedCall[]): Promise<readonly Obstacle[]>
   /**
    * Reserves what a job may spend, in the transaction that claims its payment. Null once it is
@@ -32,7 +32,7 @@ export interface SoldCall {
   readonly serviceId: string
   /** In the smallest unit of quotes. */
   readonly units: bigint
-  /** What its price has for the chain's fee. */
+  /** The part of its price for the chain's fee. */
   readonly statedFeeUnits: bigint
   /** The offer that it was priced by; null where another process has asked for it. */
   readonly offered: Offered | null

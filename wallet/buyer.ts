@@ -21,7 +21,7 @@ export interface Buyer {
   paidCalls(): number
 }
 
-/** What a purchase is known by: another attempt of the same node is another spend. */
+/** A purchase's identity: another attempt of the same node is another spend. */
 export interface PurchaseId {
   readonly jobId: string
   readonly nodeId: string
@@ -64,7 +64,7 @@ export interface Purchase extends PurchaseId {
   readonly mayPay?: () => boolean
 }
 
-/** What left the wallet for good. */
+/** The amount that left the wallet for good. */
 export interface Paid {
   readonly chainId: number
   /** Token, lowercase. */

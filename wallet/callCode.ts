@@ -7,7 +7,7 @@ import type { SpendProtocol } from '#rows/jobs/spends.ts'
 
 /** Where it stands in 32 bytes: as the fingerprint of MPP's client in its memo. */
 const [START, END] = [15, 25] as const
-/** What memos of MPP begin with. */
+/** The first bytes of MPP's memos. */
 const MPP = '0xef1ed71201'
 
 /** @param idempotencyKey what MPP's library takes for the client */

@@ -1,8 +1,8 @@
 import { PATH_USD } from '#primitives.ts'
 
 /**
- * What prices are told in, and the tokens that count as much: a price in any other is none that we
- * could pay.
+ * The currency that prices are told in, and the tokens that count as much: a price in any other is none
+ * that we could pay.
  */
 export interface QuoteTerms {
   readonly currency: string

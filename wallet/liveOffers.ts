@@ -1,5 +1,5 @@
 /**
- * What a 402 asks for, by either protocol. A stranger wrote it: what is not exactly as its protocol
+ * Offers in a 402, by either protocol. A stranger wrote it: an entry that is not exactly as its protocol
  * says is no offer, and hides no other.
  */
 import { Compile } from 'typebox/compile'
@@ -115,7 +115,10 @@ function offerOfChallenge({ method, intent, request, expires }: Challenge): Live
   ]
 }
 
-/** What is accepted by x402 in both versions: the second in a header, the first in the body. */
+/**
+ * The requirements that a seller accepts by x402, in both versions: the second in a header, the first in
+ * the body.
+ */
 export function acceptsOf({ headers, body }: Asking) {
   const header = headers['payment-required']
   const told =

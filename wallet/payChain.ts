@@ -17,13 +17,13 @@ export interface PayChain {
 /** A first endpoint that fails is followed by the next; none is asked twice. */
 export const transportOf = ({ endpoints }: PayChain): Transport => fallback([...endpoints], { retryCount: 0 })
 
-/** What `method` answers at the first endpoint that does. */
+/** The answer to `method` of the first endpoint that gives one. */
 export const askAny = (chain: PayChain): Ask => askOf(transportOf(chain))
 
 type Settled = Extract<Outcome, { readonly kind: 'settled' }>
 type Failed = Extract<Outcome, { readonly kind: 'failed' }>
 
-/** What is found in a chain up to its newest block; null where nothing is. */
+/** A look in a chain up to its newest block; null if nothing is found. */
 export type Look = (ask: Ask) => Promise<Settled | (Failed & { readonly blockNumber: number }) | null>
 
 /** An endpoint that is silent or behind leaves unknown whether it failed. */

@@ -11,7 +11,7 @@ export interface Paying {
   readonly feeUnitsMax: bigint
   /** Offers of a 402 that this protocol can pay, as they are now. */
   payable(answer: Pick<EgressAnswer, 'headers' | 'body'>): Promise<readonly Payable[]>
-  /** What became of a credential. Unknown where no node answers. */
+  /** A credential's outcome. Unknown if no node answers. */
   outcome(sent: Sent): Promise<Outcome>
 }
 
@@ -19,7 +19,7 @@ export interface Offered {
   readonly offer: LiveOffer
   /** The most the chain may take beside the amount, in the smallest unit of quotes. */
   readonly feeUnits: bigint
-  /** What the chain is stated to take, for prices: as much, or less. */
+  /** The chain's stated fee, for prices: as much, or less. */
   readonly statedFeeUnits: bigint
 }
 
@@ -32,9 +32,9 @@ export interface Payable extends Offered {
 
 /** A credential, made and not sent. */
 export interface Signed {
-  /** What the request is sent with. */
+  /** Headers that the request is sent with. */
   readonly headers: Readonly<Record<string, string>>
-  /** What the chain knows it by: hash of the transaction, memo of its transfer, or a nonce. */
+  /** The chain's name of it: hash of the transaction, memo of its transfer, or a nonce. */
   readonly reference: `0x${string}`
   /** Null where somebody else completes or sends the transaction. */
   readonly txHash: `0x${string}` | null
@@ -44,7 +44,7 @@ export interface Signed {
   readonly fromBlock: number
 }
 
-/** What the chain is asked about. */
+/** The payment that the chain is asked about. */
 export interface Sent extends Omit<Signed, 'headers'> {
   readonly chainId: number
   readonly currency: `0x${string}`

@@ -1,4 +1,4 @@
-/** What payments are stated to cost on Tempo's chains, by the price of gas that their nodes ask now. */
+/** Stated costs of payments on Tempo's chains, by the price of gas that their nodes ask now. */
 import { quantityIn } from '#money/node.ts'
 import { FEE_MAX, statedFeeAt } from '#money/statedFee.ts'
 import type { Clock } from '#runtime/runtime.ts'

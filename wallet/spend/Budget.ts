@@ -1,5 +1,5 @@
 /**
- * What the wallet would buy now: by the same choice as a purchase, on a chain that a node answers
+ * The wallet's purchases if it bought now: by the same choice as a purchase, on a chain that a node answers
  * for, within what it has and what its limits leave.
  */
 import { larger, rescaled, smaller } from '#money/amounts.ts'
@@ -192,7 +192,7 @@ export class Budget implements WalletBudget {
     })
   }
 
-  /** What a fee may be above the stated one. */
+  /** The most by which a fee may exceed the stated one. */
   #riseOf(call: SoldCall): bigint {
     return larger(this.#feeOf(call) - call.statedFeeUnits, 0n)
   }

@@ -81,7 +81,7 @@ export class Spender implements Buyer {
     return this.#paidCalls
   }
 
-  /** What is done about a spend that there is. */
+  /** Goes on with a spend that there is. */
   async #goOn(spend: Spend, purchase: Purchase, signal: AbortSignal): Promise<Purchased | 'anew'> {
     const { app } = this.#options
     const { id, state } = spend

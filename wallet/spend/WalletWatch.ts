@@ -1,4 +1,4 @@
-/** What an operator should know of the wallet: what it has on each chain, and what is not known yet. */
+/** News of the wallet for its operator: its balance on each chain, and whatever is not known yet. */
 import { decimalText, rescaled } from '#money/amounts.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { type OpenSpends, sumOpenSpends } from '#rows/jobs/spends.ts'
@@ -69,7 +69,7 @@ export class WalletWatch {
     return this.#balances.length > 0 ? this.#balances : this.look()
   }
 
-  /** What holds now, as of the last look. */
+  /** The problems of the last look. */
   problems(): readonly WalletProblem[] {
     return [...this.#low(), ...this.#unknown()]
   }

@@ -1,4 +1,4 @@
-/** What became of a spend: asked of the chain, and written down once it is known. */
+/** The outcome of a spend: asked of the chain, and written down once it is known. */
 import type { AppDatabase } from '#rows/database.ts'
 import { type Spend, settleSpend, voidSpend } from '#rows/jobs/spends.ts'
 import type { QuoteTerms } from '../currencies.ts'

@@ -1,4 +1,4 @@
-/** What a purchase came to, in the port's words. */
+/** A purchase's result, in the port's words. */
 import { rescaled } from '#money/amounts.ts'
 import { FEE_DECIMALS, type Fee } from '#money/fees.ts'
 import type { Spend, SpentFee } from '#rows/jobs/spends.ts'
