@@ -70,7 +70,7 @@ async function lock(transaction: AppDatabase, { table, id }: Holder): Promise<bo
   return (await held.forUpdate().executeTakeFirst()) !== undefined
 }
 
-/** What was to hold something was deleted meanwhile. */
+/** The intended holder was deleted meanwhile. */
 export class HolderGoneError extends MillraceError {
   readonly code: string
   readonly remedy = 'stop'

@@ -59,7 +59,7 @@ export async function removeOlder(
   return numAffectedRows === BigInt(REMOVED_ROWS)
 }
 
-/** What the driver throws becomes a PostgresError, whose remedy says whether a retry may help. */
+/** Every error of the driver becomes a PostgresError, whose remedy says whether a retry may help. */
 const namingErrors = (pool: pg.Pool): PostgresPool => ({
   options: pool.options,
   connect: async () =>

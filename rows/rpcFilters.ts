@@ -44,7 +44,7 @@ export interface RpcFilter extends FilterProgress {
   readonly asked: unknown
 }
 
-/** What is told now; `ended` where there is nothing left to tell from. */
+/** The news of one poll; `ended` if there is nothing left to tell from. */
 export type Polled<Told> = { readonly told: Told; readonly progress: FilterProgress } | 'ended'
 
 /** False where the caller has as many as one may have. */

@@ -13,9 +13,7 @@ import type { Logger } from '#telemetry.ts'
 import { type AppDatabase, databaseNow, fromNow } from './database.ts'
 import { KEY_BYTES, keyIdOf, type Sealer, sealerOf } from './sealing.ts'
 
-/**
- * What secrets are wrapped by: values of SECRET_KEY, the newest first; none leaves them in clear.
- */
+/** Keys that wrap secrets: values of SECRET_KEY, the newest first; none leaves them in clear. */
 export type WrappingKeys = readonly Uint8Array[]
 
 const DAY_MS = 24 * 60 * 60 * 1_000

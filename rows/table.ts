@@ -4,7 +4,7 @@
  */
 import type { ColumnType } from 'kysely'
 
-/** What a column holds by its Postgres type: as it is read, and as it is written. */
+/** A column's values by its Postgres type: as it is read, and as it is written. */
 interface Values {
   readonly text: [read: string, written: string]
   readonly uuid: [read: string, written: string]

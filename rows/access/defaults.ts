@@ -1,6 +1,6 @@
 /**
- * What the first start makes for its operator: a person, an organization they own, and a project in
- * it.
+ * The rows that the first start makes for its operator: a person, an organization they own, and a project
+ * in it.
  */
 import { sql } from 'kysely'
 import type { AppDatabase } from '../database.ts'

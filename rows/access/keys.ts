@@ -8,7 +8,7 @@ import { newId } from '../identifiers.ts'
 export const environments = ['production', 'sandbox'] as const
 export type Environment = (typeof environments)[number]
 
-/** What narrows a key beyond its scopes; null narrows nothing. */
+/** Limits of a key beyond its scopes; null narrows nothing. */
 export interface KeyLimits {
   readonly expiresAt: Date | null
   /** Addresses and CIDR ranges. */

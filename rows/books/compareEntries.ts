@@ -13,7 +13,7 @@ export interface EntryDifference {
   readonly chainId: number
   /** Lowercase address. */
   readonly currency: string
-  /** What rows say; null where none speaks of it. */
+  /** The amount by the rows; null if none speaks of it. */
   readonly expected: bigint | null
   /** Null where the ledger has none. */
   readonly ledger: bigint | null

@@ -11,7 +11,7 @@ export interface RowDifference {
   /** Table, and what names the row in it. */
   readonly table: string
   readonly id: string
-  /** What other rows say of it, and what it says: text in one order, such as `amount 5`. */
+  /** The value by other rows, and the row's own: text in one order, such as `amount 5`. */
   readonly expected: string
   readonly found: string
 }
@@ -34,7 +34,7 @@ const ofPayments: RowRule = {
     WHERE state = 'settled' AND (settled_at IS NULL OR (tx_hash IS NULL AND method <> 'tempo/session'))`,
 }
 
-/** What a job was charged is what its payment brought, and from whom. */
+/** A job's charge is what its payment brought, and from whom. */
 const ofCharges: RowRule = {
   table: 'app.jobs',
   broken: sql`
@@ -63,7 +63,7 @@ const rescaled = (amount: ReturnType<typeof sql>, from: string, to: string) => s
   CASE WHEN ${sql.ref(from)} <= ${sql.ref(to)} THEN ${amount} * (10::numeric ^ (${sql.ref(to)} - ${sql.ref(from)}))::numeric(78)
     ELSE div(${amount} + (10::numeric ^ (${sql.ref(from)} - ${sql.ref(to)}))::numeric(78) - 1, (10::numeric ^ (${sql.ref(from)} - ${sql.ref(to)}))::numeric(78)) END`
 
-/** What a job's calls cost, by job. */
+/** The cost of a job's calls, by job. */
 const costs = sql`(SELECT job_id, sum(paid_units) AS units FROM app.job_attempts WHERE paid_units IS NOT NULL GROUP BY job_id)`
 
 /** A job ends with its calls' cost, times its multiplier, and their fees, at most with what was charged. */
@@ -100,7 +100,7 @@ const ofFees: RowRule = {
     WHERE ended_at IS NOT NULL AND (fee_units < coalesce(low, 0) OR fee_units > coalesce(high, 0))`,
 }
 
-/** What is owed as refunds, by payment: what a job did not cost, and what was paid for nothing. */
+/** Refunds owed, by payment: the part that a job did not cost, and payments for nothing. */
 const owedRefunds = sql`
   SELECT payment_id AS reference, payer, chain_id, token AS currency, charged_amount - committed_amount AS amount,
     true AS is_due
@@ -154,7 +154,7 @@ const ofRewards: RowRule = {
     ) AS rewards WHERE expected <> found`,
 }
 
-/** What was paid has the transaction that did it. */
+/** A paid payout has the transaction that paid it. */
 const ofPaid: RowRule = {
   table: 'app.payouts',
   broken: sql`
@@ -179,7 +179,7 @@ const ofCalls: RowRule = {
     ) AS calls WHERE expected <> found`,
 }
 
-/** What the wallet has paid is known by its transaction. */
+/** A spend that the wallet has paid is known by its transaction. */
 const ofSpends: RowRule = {
   table: 'app.spends',
   broken: sql`

@@ -1,5 +1,5 @@
 /**
- * What the ledger should have, told by the rows that money moved with: each movement goes from one
+ * Entries that the ledger should have, told by the rows that money moved with: each movement goes from one
  * account to another. A change of a rule of booking is a change here.
  */
 import { sql } from 'kysely'

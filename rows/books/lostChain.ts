@@ -1,4 +1,4 @@
-/** What becomes of money on a chain that is gone, such as a dev chain that began anew. */
+/** The fate of money on a chain that is gone, such as a dev chain that began anew. */
 import { sql } from 'kysely'
 import type { AppDatabase } from '../database.ts'
 import { reversePayment } from '../jobs/reversals.ts'
@@ -9,8 +9,8 @@ import { CHANNEL_METHOD, columns, paymentOf } from '../payments/payments.ts'
 const PAGE = 1_000
 
 /**
- * What was paid there is taken back, with the jobs and debts that hang on it; what was to be paid there is
- * not paid on the chain that follows. After a death in between all of it is done again.
+ * Payments made there are taken back, with the jobs and debts that hang on them; payments due there are not
+ * made on the chain that follows. After a death in between all of it is done again.
  */
 export async function voidMoneyOn(app: AppDatabase, chainId: number): Promise<void> {
   await endSending(app, chainId)
@@ -21,7 +21,7 @@ export async function voidMoneyOn(app: AppDatabase, chainId: number): Promise<vo
   await app.deleteFrom('app.forgotten_outflows').where('chain_id', '=', chainId).execute()
 }
 
-/** What channels have given already is settled by whoever looks for it. */
+/** A payment that a channel has already given is settled by whoever looks for it. */
 async function endSending(app: AppDatabase, chainId: number): Promise<void> {
   await app
     .deleteFrom('app.payments')

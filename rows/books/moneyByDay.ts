@@ -17,7 +17,7 @@ export type MoneyKind = (typeof moneyKinds)[number]
 
 export interface MoneyLine {
   readonly kind: MoneyKind
-  /** What was paid for: a scope such as `data:read`, or the id of a service. */
+  /** The thing paid for: a scope such as `data:read`, or the id of a service. */
   readonly service: string
   /** Lowercase addresses. */
   readonly payer: string

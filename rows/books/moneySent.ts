@@ -15,7 +15,7 @@ export interface Sent {
   readonly to: string
   /** In the currency's smallest unit. */
   readonly amount: bigint
-  /** What the ledger says that the chain took for it, by currency; null where it is not known. */
+  /** The chain's fee by the ledger, by currency; null if it is not known. */
   readonly fees: ReadonlyMap<string, bigint> | null
   /** The block that paid it; null where the row names none. */
   readonly blockNumber: number | null
@@ -49,7 +49,7 @@ const bookedFees = (transactionId: RawBuilder<unknown>) => sql`
    FROM (SELECT currency, sum(amount) AS amount FROM app.ledger_entries
      WHERE transaction_id = ${transactionId} AND account = ${COSTS_OF_FEES} GROUP BY currency) AS f)`
 
-/** What was sent on a chain, in the order of the ids. @param after empty for the first */
+/** Transactions that were sent on a chain, in the order of the ids. @param after empty for the first */
 export const listSent = (
   app: AppDatabase,
   chainId: number,

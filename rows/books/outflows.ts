@@ -1,4 +1,4 @@
-/** What rows know of the money that left an account. */
+/** The rows' record of the money that left an account. */
 import { sql } from 'kysely'
 import { memoOf } from '#money/debtMemo.ts'
 import type { OutflowLedger } from '#money/OutflowWatch.ts'
@@ -68,7 +68,7 @@ export async function unknownAmong<One extends Outflow & Marked>(
   return unnamed.filter(({ memo }) => memo === null || !sending.has(memo))
 }
 
-/** What transactions carry that payouts were signed with and that are not final. */
+/** Memos of transactions that payouts were signed with and that are not final. */
 async function memosOfSending(app: AppDatabase, chainId: number): Promise<ReadonlySet<string>> {
   const rows = await app
     .selectFrom('app.payouts')

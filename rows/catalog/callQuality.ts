@@ -1,4 +1,4 @@
-/** What became of the calls that jobs made of a service: this program's own experience with it. */
+/** Outcomes of the calls that jobs made of a service: this program's own experience with it. */
 import { sql } from 'kysely'
 import type { AppDatabase } from '../database.ts'
 

@@ -40,7 +40,7 @@ export async function findCandidates(app: AppDatabase, request: CandidateRequest
   return rows.map(({ endpoint }) => endpoint)
 }
 
-/** What an endpoint's number stands for: it never changes. */
+/** The document that an endpoint's number stands for: it never changes. */
 export interface CandidateDocument {
   readonly endpoint: number
   readonly serviceId: string

@@ -22,7 +22,7 @@ interface Probed {
   readonly failures: number
 }
 
-/** What stays of an endpoint from probe to probe. */
+/** The part of an endpoint's health that stays from probe to probe. */
 export interface HeldHealth extends Probed {
   /** Milliseconds since it was suspended; null if it is not. */
   readonly suspendedMs: number | null
@@ -38,7 +38,7 @@ export interface HealthChange extends Probed {
   readonly drift: object | null | undefined
 }
 
-/** What one probe found. */
+/** One probe's findings. */
 export interface StoredProbe {
   readonly outcome: string
   readonly status: number | null

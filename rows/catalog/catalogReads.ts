@@ -7,7 +7,7 @@ import { ENDPOINTS_TERM, SERVICES_TERM } from './catalogEntries.ts'
 export interface StoredService {
   readonly serviceId: string
   readonly document: unknown
-  /** What its sources call it, the oldest first. */
+  /** The names that its sources give it, the oldest first. */
   readonly sources: readonly { readonly sourceId: string; readonly externalId: string }[]
   /** An older service whose name looks the same. */
   readonly looksLike: string | null

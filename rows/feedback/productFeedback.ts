@@ -1,4 +1,4 @@
-/** What agents said of the service. So much is kept of each caller, and of all: the newest. */
+/** Agents' feedback on the service. So much is kept of each caller, and of all: the newest. */
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { type AppDatabase, databaseNow, fromNow, removeOlder } from '../database.ts'

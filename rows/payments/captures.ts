@@ -1,4 +1,4 @@
-/** What channels have paid out to payees. */
+/** Payouts of channels to payees. */
 import { sql } from 'kysely'
 import { channelAccount, payerAccount } from '#money/accounts.ts'
 import { toBytes, toHex } from '#store/sql.ts'
@@ -25,7 +25,7 @@ export async function addCapture(
 interface CapturedChannel {
   readonly id: string
   readonly chainId: number
-  /** What it has paid out from now on. */
+  /** The channel's payouts in sum, this one included. */
   readonly settled: bigint
   readonly payer: string
   readonly token: string
@@ -47,7 +47,7 @@ export async function nameCapture(
 /** One transfer of a channel to its payee. */
 export interface Capture {
   readonly channelId: string
-  /** What the channel has paid out from then on. */
+  /** The channel's payouts in sum, this one included. */
   readonly settled: bigint
   readonly amount: bigint
   readonly txHash: string

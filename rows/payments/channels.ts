@@ -9,7 +9,7 @@ import { addCapture } from './captures.ts'
 
 type Hex = `0x${string}`
 
-/** What a channel is known by on its chain: lowercase addresses and hashes. */
+/** A channel's identity on its chain: lowercase addresses and hashes. */
 export interface ChannelDescriptor {
   readonly payer: Hex
   readonly payee: Hex
@@ -31,13 +31,13 @@ export interface Channel {
   readonly descriptor: ChannelDescriptor
   readonly signer: Hex
   readonly deposit: bigint
-  /** What the payer has signed for. */
+  /** The amount that the payer has signed for. */
   readonly accepted: bigint
   /** The signature for it; null where nothing is signed. */
   readonly signature: Hex | null
-  /** What was answered for. */
+  /** The amount that was answered for. */
   readonly spent: bigint
-  /** What the chain has paid out. */
+  /** The amount that the chain has paid out. */
   readonly settled: bigint
   /** Answers. */
   readonly units: number
@@ -47,7 +47,7 @@ export interface Channel {
   readonly openedAt: Date
 }
 
-/** What becomes of a row: `kept` where it changes. */
+/** The next state of a row: `kept` if it changes. */
 export interface Decided<Result> {
   readonly kept?: Channel
   readonly result: Result

@@ -19,11 +19,11 @@ const REWARD_SECONDS = { least: 5, most: 3_600 } as const
 export interface Worth {
   /** Its refunds come to this; 0 where none waits. */
   readonly refunds: bigint
-  /** What its rewards bring along for its fee comes to this: the fee at the price of now. */
+  /** The sum of its rewards' parts of its fee that sends it: the fee at the price of now. */
   readonly fee: bigint
 }
 
-/** What one transfer pays, in the currency's smallest unit. */
+/** The amounts of one transfer, in the currency's smallest unit. */
 export interface Collected {
   readonly total: bigint
   /** The most that its fee may come to, which its rewards bring along; null where it pays a refund, too. */
@@ -92,7 +92,7 @@ const refundUntil = sql<Date>`coalesce(collect_until, queued_at + ${REFUND_HOURS
 
 type Debt = Pick<HeldPayout, 'id' | 'kind' | 'amount' | 'feePart'>
 
-/** Whatever a refund is sent for, rewards go with it at no cost. */
+/** A refund takes rewards with it at no cost, whatever it is sent for. */
 function isWorth(debts: readonly Debt[], { refunds, fee }: Worth): boolean {
   const { refund = [], reward = [] } = Object.groupBy(debts, ({ kind }) => kind)
   const feeMax = feeMaxOf(reward)

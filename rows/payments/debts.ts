@@ -75,7 +75,7 @@ export async function withdrawPayout(
   return { withdrawn: amount, sent: 0n }
 }
 
-/** What a final block says of a payout. */
+/** A final block's word on a payout. */
 export interface PaidBy extends Fee {
   readonly txHash: string
   readonly blockNumber: number

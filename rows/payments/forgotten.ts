@@ -1,6 +1,6 @@
 /**
- * What left on a chain and the rows have forgotten, by what it says that it is for: a debt or a call that
- * it has paid is not paid again.
+ * Transfers that left on a chain and that the rows have forgotten, by their stated purposes: a debt or a
+ * call that such a transfer has paid is not paid again.
  */
 import { sql } from 'kysely'
 import type { Marked, Transferred } from '#money/outflows.ts'
@@ -52,7 +52,7 @@ export async function keepForgotten(
       .execute()
 }
 
-/** What may have paid a debt before the database was restored; null where nothing may. */
+/** Transfers that may have paid a debt before the database was restored; null if none may. */
 export interface PaidBefore {
   /** Its memo is one of the debt's. */
   readonly own: Forgotten | null
@@ -84,7 +84,7 @@ export async function findPaidBefore(
   return { own: found(true), larger: found(false) }
 }
 
-/** What rows say that the forgotten transfer `f` has paid. */
+/** The amount that rows explain of the forgotten transfer `f`. */
 const explained = sql<string>`(
   SELECT coalesce(sum(p.amount), 0) FROM app.payout_transactions t
     JOIN app.payouts p ON p.state = 'paid' AND t.payout_id IN (p.id, p.sent_with)
@@ -145,7 +145,7 @@ export async function finishPaidAmong(app: AppDatabase, payout: Payout, by: Paid
   })
 }
 
-/** What has paid calls and no spend has, by the calls' codes. */
+/** Forgotten transfers that paid calls and that no spend has, by the calls' codes. */
 export async function findForgottenCalls(
   app: AppDatabase,
   codes: readonly string[],

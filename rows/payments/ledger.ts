@@ -35,7 +35,7 @@ export async function addEntries(
     .execute()
 }
 
-/** What of a payment is revenue no more, but owed to its payer. */
+/** Moves a part of a payment from revenue to the debt to its payer. */
 export const addOwed = (
   transaction: AppDatabase,
   {
@@ -63,11 +63,11 @@ export async function findUnbalanced(app: AppDatabase): Promise<readonly string[
   return [...new Set(rows.map((row) => row.transaction_id))]
 }
 
-/** What each account has, by currency. */
+/** The balance of each account, by currency. */
 export const readBalances = async (app: AppDatabase): Promise<readonly Entry[]> =>
   balancesOf(await summed(app).execute())
 
-/** What is revenue by payments alone: of what else moves it, such as costs of jobs, others keep account. */
+/** Revenue by payments alone: of other movements, such as costs of jobs, others keep account. */
 export const readRevenue = async (app: AppDatabase): Promise<readonly Entry[]> =>
   balancesOf(
     await summed(app)
@@ -114,7 +114,7 @@ export async function sumSettled(app: AppDatabase): Promise<readonly Entry[]> {
   }))
 }
 
-/** What the chain took for a transfer, out of the payee's. */
+/** The chain's fee for a transfer, out of the payee's account. */
 export const feeEntries = (chainId: number, { fee, feeCurrency: currency }: Fee): readonly Entry[] =>
   fee > 0n
     ? [

@@ -59,7 +59,10 @@ export async function oweUncollected(
   })
 }
 
-/** What has settled and bought nothing goes back to its payer, within the transaction that settles it. */
+/**
+ * A payment that has settled and bought nothing goes back to its payer, within the transaction that settles
+ * it.
+ */
 export async function refundUnused(transaction: AppDatabase, payment: Payment, nowMs: number): Promise<void> {
   const { id: reference, chainId, currency, amount, payer: to } = payment
   await transaction

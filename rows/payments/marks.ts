@@ -1,8 +1,8 @@
-/** What the payment library remembers between requests, by its keys. */
+/** The payment library's memory between requests, by its keys. */
 import { sql } from 'kysely'
 import { type AppDatabase, databaseNow, fromNow, removeOlder } from '../database.ts'
 
-/** What becomes of a mark. */
+/** The next state of a mark. */
 export type MarkChange<Result> =
   | { readonly op: 'noop'; readonly result: Result }
   | { readonly op: 'set'; readonly value: unknown; readonly result: Result }

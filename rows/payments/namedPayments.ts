@@ -28,7 +28,7 @@ export async function forgetName(app: AppDatabase, id: string): Promise<void> {
     .execute()
 }
 
-/** What is known of its transaction while its outcome is not. */
+/** Keeps the transaction of a payment whose outcome is not known. */
 export async function noteTransaction(
   app: AppDatabase,
   credentialDigest: Uint8Array,
@@ -42,7 +42,7 @@ export async function noteTransaction(
     .execute()
 }
 
-/** What `noteTransaction` told. */
+/** The hash that `noteTransaction` kept. */
 export async function findNoted(app: AppDatabase, credentialDigest: Uint8Array): Promise<string | null> {
   const row = await app
     .selectFrom('app.payments')

@@ -79,7 +79,7 @@ export async function pauseOf(app: AppDatabase, name: Pausable): Promise<string 
   return (await findPause(app, name))?.reason ?? null
 }
 
-/** What an operator does about it. */
+/** The operator's remedy. */
 export const RESTORED =
   'the database was restored or promoted, and may not know what was sent: `millrace books check`, then `millrace wallet resume`'
 

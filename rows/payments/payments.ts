@@ -40,7 +40,7 @@ export interface CheckedPayment {
   readonly reference: string | null
 }
 
-/** What one payment is. */
+/** The terms of one payment. */
 export interface PaymentTerms extends CheckedPayment {
   /** SHA-256 of the request that it pays for. */
   readonly requestDigest: Uint8Array
@@ -65,7 +65,7 @@ export interface Payment extends PaymentTerms {
 /** The row, as the process that holds it names it. */
 export type HeldPayment = Pick<Payment, 'id' | 'attempt'>
 
-/** What else becomes true together with a payment. */
+/** Writes that become true together with a payment. */
 export type Alongside = (transaction: AppDatabase, payment: Payment) => Promise<void>
 
 /**

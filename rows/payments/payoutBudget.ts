@@ -7,7 +7,7 @@ import type { Payout } from './payouts.ts'
 
 const DAY_MS = 24 * 3_600_000
 
-/** What was signed for within a day in one currency, for others than one debt; each counts once. */
+/** The sum signed for within a day in one currency, for others than one debt; each counts once. */
 export interface SentWithinDay {
   /** All debts up to the budget together, in the currency's smallest unit. */
   readonly sum: bigint

@@ -18,12 +18,12 @@ import { addEntries, feeEntries } from './ledger.ts'
  */
 export type PayoutState = 'queued' | 'sending' | 'paid' | 'withdrawn'
 
-/** What is owed: `refunds` and `rewards` are the accounts that hold it. */
+/** The kind of a debt: `refunds` and `rewards` are the accounts that hold it. */
 export type PayoutKind = 'refund' | 'reward'
 
 export interface PayoutTerms {
   readonly kind: PayoutKind
-  /** What it is owed for; each is paid once for each kind. */
+  /** The cause of the debt; each is paid once for each kind. */
   readonly reference: string
   readonly chainId: number
   /** Lowercase address of the token. */
@@ -52,9 +52,9 @@ export interface Payout extends PayoutTerms {
   readonly failures: number
   /** Why it is not paid yet. */
   readonly problem: string | null
-  /** What its transfer moves: its amount, and those of the payouts that are sent with it. */
+  /** The amount of its transfer: its own, and those of the payouts that are sent with it. */
   readonly total: bigint
-  /** What a reward may cost as its part of the fee of its transfer; null goes at once. */
+  /** The most that a reward may cost as its part of the fee of its transfer; null goes at once. */
   readonly feePart: bigint | null
   /** The payout whose transfer pays this one too; its state and attempt are told here. */
   readonly sentWith: string | null
@@ -208,7 +208,7 @@ export async function isPayoutTransaction(
   return row !== undefined
 }
 
-/** What is owed for something, or was paid; null where nothing is. */
+/** The payout for something, owed or paid; null if there is none. */
 export async function findPayout(
   app: AppDatabase,
   kind: PayoutKind,
@@ -222,7 +222,7 @@ export async function findPayout(
   return row ? payoutOf(row) : null
 }
 
-/** What is sent with a payout. */
+/** The sum of the payouts that are sent with a payout. */
 export const sentWith = (id: RawBuilder<unknown>) =>
   sql`(SELECT coalesce(sum(w.amount), 0) FROM app.payouts w WHERE w.sent_with = ${id})`
 

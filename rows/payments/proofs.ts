@@ -1,4 +1,4 @@
-/** What our own index says of settlements. */
+/** Our own index's word on settlements. */
 import { sql } from 'kysely'
 import { COSTS_OF_REVERSED, REFUNDS, revenueAccount } from '#money/accounts.ts'
 import { toBytes, toHex } from '#store/sql.ts'

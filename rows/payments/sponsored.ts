@@ -37,7 +37,7 @@ export async function keepHash(app: AppDatabase, identity: string, txHash: strin
     .execute()
 }
 
-/** What is left of the limit today, in millionths of a dollar. */
+/** The rest of today's limit, in millionths of a dollar. */
 export async function leftToday(app: AppDatabase, chainId: number, limit: bigint): Promise<bigint> {
   const row = await app
     .selectFrom('app.sponsored_days')

@@ -1,4 +1,4 @@
-/** What paused subscriptions keep, up to a bound. */
+/** Messages that paused subscriptions keep, up to a bound. */
 import { type ExpressionBuilder, sql } from 'kysely'
 import type { AppDatabase } from '../database.ts'
 import type { AppSchema } from '../tables.ts'

@@ -245,7 +245,7 @@ export async function insertAttempts(transaction: AppDatabase, attempts: readonl
     .execute()
 }
 
-/** What a message is sent with, whatever the status of its subscription. */
+/** The data that a message is sent with, whatever the status of its subscription. */
 export async function readClaim(
   app: AppDatabase,
   webhookId: string,

@@ -124,7 +124,7 @@ export async function failLostDeliveries(app: AppDatabase, olderThanMs: number):
     .execute()
 }
 
-/** What is said of an attempt nobody knows the outcome of. */
+/** The text for an attempt nobody knows the outcome of. */
 export const lostText = 'The sender ended before the answer.'
 
 const columns = [

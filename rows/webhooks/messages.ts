@@ -64,7 +64,7 @@ function* slicesOf(messages: Iterable<Message>): Generator<readonly Message[]> {
   if (slice.length > 0) yield slice
 }
 
-/** What every message says of its event. */
+/** The part of every message that tells its event. */
 export const eventColumns = [
   'webhook_id',
   'event_id',
@@ -291,7 +291,7 @@ export async function restoreAgain(
   return toTell
 }
 
-/** What was to be told and was not sent yet is taken back; returned are the others. */
+/** Takes back messages that were not sent yet; returns the others. */
 async function takeBackTellings<One extends Sent>(
   transaction: AppDatabase,
   sent: readonly One[],

@@ -1,4 +1,4 @@
-/** What became of attempts: on their rows, on their messages, and on the subscriptions they are of. */
+/** Outcomes of attempts: on their rows, on their messages, and on the subscriptions they are of. */
 import { sql } from 'kysely'
 import { unnested } from '../arrays.ts'
 import type { AppDatabase } from '../database.ts'
@@ -68,7 +68,7 @@ async function storeOnDeliveries(transaction: AppDatabase, outcomes: readonly Ou
     .execute()
 }
 
-/** What was taken back or disabled while it was sent stays so; what was claimed again is another's. */
+/** A message taken back or disabled while it was sent stays so; one claimed again is another's. */
 async function storeOnMessages(transaction: AppDatabase, outcomes: readonly Outcome[]): Promise<void> {
   const one = unnested('one', {
     message: ['bigint', outcomes.map(({ message }) => message)],

@@ -11,7 +11,7 @@ import { eventColumns, insertMessages, type Message } from './messages.ts'
 export const replayStatuses = ['matching', 'sending', 'finished', 'ended'] as const
 export type ReplayStatus = (typeof replayStatuses)[number]
 
-/** What is replayed: blocks from the first to the last, or everything given up since a moment. */
+/** The extent of a replay: blocks from the first to the last, or everything given up since a moment. */
 export type ReplayOf =
   | { readonly kind: 'blocks'; readonly from: number; readonly to: number }
   | { readonly kind: 'failed'; readonly since: Date }
@@ -128,7 +128,7 @@ export async function queuePiece(
   return true
 }
 
-/** What was given up since a moment, in the order of the chain; its event still stands. */
+/** Messages given up since a moment, in the order of the chain; their events still stand. */
 const failedOf =
   (webhookId: string, since: Date) => (row: ExpressionBuilder<AppSchema, 'app.webhook_messages'>) =>
     row.and([
@@ -142,7 +142,7 @@ const failedOf =
       row('envelope', 'is not', null),
     ])
 
-/** What a kept envelope tells, as JSON. */
+/** The data of a kept envelope, as JSON. */
 const sentData = sql<string>`(envelope::json -> 'data')::text`
 
 /** Queues failed messages once more; the number of them. Null like `queuePiece`'s false. */

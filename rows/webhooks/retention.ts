@@ -1,4 +1,4 @@
-/** What is kept of deliveries, and for how long. What was not sent is never removed. */
+/** The retention of deliveries. A message that was not sent is never removed. */
 import { type Expression, type ExpressionBuilder, sql } from 'kysely'
 import { messageOf } from '#errors.ts'
 import type { Logger } from '#telemetry.ts'

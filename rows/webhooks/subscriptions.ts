@@ -53,7 +53,7 @@ export interface Subscription {
   readonly updatedAt: Date
 }
 
-/** What its maker decides. */
+/** The choices of its maker. */
 export interface NewSubscription
   extends Pick<
     Subscription,
@@ -274,7 +274,7 @@ export async function readTargets(
   return rows
 }
 
-/** What a matcher needs to know of a subscription. */
+/** The matcher's knowledge of a subscription. */
 export interface Subscribed {
   readonly id: string
   readonly eventType: string
