@@ -17,7 +17,7 @@ import { toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
 import { addEntries, type Entry } from '../payments/ledger.ts'
 
-/** What was paid, in the token's own unit. */
+/** A payment for a job, in the token's own unit. */
 export interface JobCharge {
   /** The row in `app.payments`. */
   readonly paymentId: string
@@ -29,7 +29,7 @@ export interface JobCharge {
   readonly amount: bigint
 }
 
-/** What a payment brought is held until its job has ended, in the transaction that makes the job. */
+/** A payment's amount is held until its job has ended, in the transaction that makes the job. */
 export const addHeld = (transaction: AppDatabase, charge: JobCharge): Promise<void> =>
   addEntries(transaction, `job:${charge.paymentId}/held`, [
     { ...moneyOf(charge), account: REVENUE_OF_JOBS, amount: -charge.amount },
@@ -49,7 +49,7 @@ export interface PaidCall {
   readonly reference: string
 }
 
-/** What the ledger knows the cost of a call by. */
+/** The ledger's name of the cost of a call. */
 export const costIdOf = ({ chainId, reference }: Pick<PaidCall, 'chainId' | 'reference'>): string =>
   `cost:${chainId}:${reference}`
 
@@ -64,7 +64,7 @@ export async function addCost(
   ])
 }
 
-/** What the chain took of the wallet for a spend, in the transaction that ends it. */
+/** The chain's fee of the wallet for a spend, in the transaction that ends it. */
 export const addFee = (
   transaction: AppDatabase,
   spendId: string,
@@ -76,15 +76,15 @@ export const addFee = (
     { account: COSTS_OF_FEES, chainId, currency, amount: fee },
   ])
 
-/** What calls cost, in the smallest unit of the quote's currency. */
+/** The cost of calls, in the smallest unit of the quote's currency. */
 export interface CallCosts {
-  /** What their sellers got. */
+  /** The sellers' receipts. */
   readonly paidUnits: bigint
-  /** What chains took: as it was stated while it is not known. */
+  /** The chains' fees: as stated while they are not known. */
   readonly feeUnits: bigint
 }
 
-/** What a job ends with. */
+/** The end of a job. */
 export interface Closing {
   readonly costs: CallCosts
   readonly committedUnits: bigint
@@ -103,7 +103,7 @@ export interface ChargedJob {
   readonly charge: JobCharge | null
 }
 
-/** What the paid calls of a job cost so far, by its attempts. */
+/** The cost of a job's paid calls so far, by its attempts. */
 export async function readCosts(transaction: AppDatabase, jobId: string): Promise<CallCosts> {
   const row = await transaction
     .selectFrom('app.job_attempts')

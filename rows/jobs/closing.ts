@@ -1,6 +1,6 @@
 /**
- * What a job costs its payer in the end: what was paid for its calls, times the multiplier it was
- * quoted with, and the fees of chains as they are; never more than was charged.
+ * A job's cost to its payer in the end: the cost of its calls, times the multiplier it was quoted with, and
+ * the fees of chains as they are; never more than was charged.
  */
 import { multiplied, rescaled, smaller } from '#money/amounts.ts'
 import type { CallCosts, ChargedJob, Closing } from './books.ts'

@@ -1,4 +1,4 @@
-/** What became of a job, in order: written with what it tells of, read by streams from any place. */
+/** Events of a job, in order: written with what they tell of, read by streams from any place. */
 import { sql } from 'kysely'
 import type { AppDatabase } from '../database.ts'
 

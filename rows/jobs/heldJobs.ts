@@ -36,7 +36,7 @@ export interface HeldJob {
 export interface LoadedNode {
   readonly nodeId: string
   readonly serviceId: string
-  /** What its seller knows all attempts of it by. */
+  /** The key by which its seller knows all attempts of it. */
   readonly sellerKey: string
   readonly state: NodeState
   readonly unitsMax: bigint
@@ -74,11 +74,11 @@ export interface AttemptChange {
   readonly status: number | null
   readonly errorCode: string | null
   readonly paid: PaidCall | null
-  /** What was paid for came. */
+  /** The answer that was paid for came. */
   readonly isDelivered: boolean
 }
 
-/** What one commit changes. */
+/** The changes of one commit. */
 export interface JobStep {
   readonly state: JobState
   readonly nodes: readonly NodeChange[]
@@ -289,7 +289,7 @@ async function writeAttempts(
   for (const { paid, isDelivered } of attempts) if (paid) await addCost(transaction, paid, isDelivered)
 }
 
-/** What the rows say was paid decides, not what a process remembers. */
+/** The rows' payments decide, not what a process remembers. */
 async function close(
   transaction: AppDatabase,
   jobId: string,

@@ -1,4 +1,4 @@
-/** What one payer has bought. */
+/** One payer's purchases. */
 import { sql } from 'kysely'
 import { toBytes, toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
@@ -12,7 +12,7 @@ export interface PayerJob {
   readonly currency: string
   readonly decimals: number
   readonly chargedUnits: bigint
-  /** What paid for it; null where it cost nothing, or a session paid. */
+  /** The transaction that paid for it; null if it cost nothing, or a session paid. */
   readonly transactionHash: string | null
   /** Null where nothing is or was owed. */
   readonly refund: PayerPayout | null
@@ -33,7 +33,7 @@ export interface PayerPayout {
   readonly transactionHash: string | null
 }
 
-/** What was paid in one token. */
+/** A payer's spending in one token. */
 export interface PayerSpend {
   readonly chainId: number
   /** Lowercase address. */
@@ -131,7 +131,7 @@ const payoutOf = (
     ? null
     : { state, amount: BigInt(amount), tokenDecimals, transactionHash: hash && toHex(hash) }
 
-/** What calls of one service cost in a day. */
+/** The cost of one service's calls in a day. */
 export interface PayerDay {
   /** UTC, as 2026-11-26. */
   readonly day: string
@@ -139,7 +139,7 @@ export interface PayerDay {
   readonly currency: string
   readonly decimals: number
   readonly calls: number
-  /** What its seller got, in the smallest unit of the currency. */
+  /** The seller's receipts, in the smallest unit of the currency. */
   readonly units: bigint
 }
 
@@ -175,7 +175,7 @@ export async function listDaysOfPayer(
   }))
 }
 
-/** What all of the payer's jobs cost. */
+/** The cost of all of the payer's jobs. */
 export async function sumSpendOfPayer(app: AppDatabase, payer: string): Promise<readonly PayerSpend[]> {
   const rows = await app
     .selectFrom('app.jobs')

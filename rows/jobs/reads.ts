@@ -189,7 +189,7 @@ export async function readPlanText(app: AppDatabase, jobId: string): Promise<str
 }
 
 export interface ReadPaidCall extends PaidCall {
-  /** What the chain took; null while it is not known. */
+  /** The chain's fee; null while it is not known. */
   readonly fee: SpentFee | null
   /** Null until the chain has it, and where no node tells which transaction it was. */
   readonly transactionHash: string | null

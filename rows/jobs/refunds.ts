@@ -1,6 +1,6 @@
 /**
- * What refunds of a job go by: its payment, where it ended for less than was charged, and each spend
- * that turned out void, or to cost less, after its end.
+ * Refunds of a job: of its payment, if it ended for less than was charged, and of each spend that turned
+ * out void, or to cost less, after its end.
  */
 import { sql } from 'kysely'
 import type { AppDatabase } from '../database.ts'

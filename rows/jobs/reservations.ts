@@ -1,6 +1,6 @@
 /**
- * What jobs that were sold may still spend. A spend takes from what its job has reserved, and gives
- * back what it did not cost, so that no unit counts twice and what was sold can be bought.
+ * The amounts that jobs that were sold may still spend. A spend takes from the reservation of its job, and
+ * gives back what it did not cost, so that no unit counts twice and a job that was sold can be bought.
  */
 import { sql } from 'kysely'
 import { toBytes, toHex } from '#store/sql.ts'
@@ -18,7 +18,7 @@ export interface ReservedPart {
 
 export interface JobReservation {
   readonly jobId: string
-  /** What the job is paid with: without it nothing is reserved. */
+  /** The payment of the job: without it nothing is reserved. */
   readonly paymentId: string
   /**
    * Lowercase address; null where the payment proves no payer before it settles. All such jobs share
@@ -113,7 +113,7 @@ export async function removeReservation(transaction: AppDatabase, jobId: string)
   await transaction.deleteFrom('app.job_reservations').where('job_id', '=', jobId).execute()
 }
 
-/** What jobs may still spend on a day, as the sums of the day count it. */
+/** The amount that jobs may still spend on a day, as the sums of the day count it. */
 export async function readReserved(
   app: AppDatabase,
   day: string,
@@ -131,7 +131,7 @@ export async function readReserved(
     places.reduce((sum, place) => (place[kind] === subject ? sum + place.units : sum), 0n)
 }
 
-/** What all jobs may still spend, whenever they were sold. */
+/** The amount that all jobs may still spend, whenever they were sold. */
 export async function sumReserved(app: AppDatabase): Promise<bigint> {
   const { units } = await held(app)
     .select(sql<string>`coalesce(sum(r.units), 0)`.as('units'))
@@ -139,7 +139,7 @@ export async function sumReserved(app: AppDatabase): Promise<bigint> {
   return BigInt(units)
 }
 
-/** What makes no job holds nothing. */
+/** A payment that makes no job holds nothing. */
 const held = (app: AppDatabase) =>
   app
     .selectFrom('app.job_reservations as r')

@@ -1,4 +1,4 @@
-/** What rewards of reviews go by, and the money they are. */
+/** Rewards of reviews: the facts that decide them, and their money. */
 import { sql } from 'kysely'
 import { COSTS_OF_FEES, REVENUE_OF_JOBS, REWARDS } from '#money/accounts.ts'
 import { advisoryLocks } from '#store/locks.ts'
@@ -26,7 +26,7 @@ export interface RewardFacts {
   readonly charge: RewardToken | null
   /** The chain took back what it was paid with. */
   readonly isReversed: boolean
-  /** What was charged and is not refunded, in the token's unit. */
+  /** The part of the charge that is not refunded, in the token's unit. */
   readonly committedAmount: bigint
   /** With every fee that chains took for its calls, also for those that they refused. */
   readonly costs: CallCosts
@@ -46,7 +46,9 @@ export interface RewardFacts {
   readonly isRewardedBefore: boolean
 }
 
-/** What transfers of refunds of a job cost; another debt's transfer that takes one along costs it nothing. */
+/**
+ * The cost of transfers of refunds of a job; another debt's transfer that takes one along costs it nothing.
+ */
 export interface RefundFees {
   /** In the smallest unit of the token that fees are paid in. */
   readonly booked: bigint
@@ -190,8 +192,8 @@ async function isRewarded(app: AppDatabase, jobId: string, retryOf: string | nul
 const DAY_MS = 24 * 3_600_000
 
 /**
- * What was owed as rewards within a day, to all and to the payer, in the token's unit. Locks out
- * others that ask until the transaction ends.
+ * The sums owed as rewards within a day, to all and to the payer, in the token's unit. Locks out others
+ * that ask until the transaction ends.
  */
 export async function rewardsOfDay(
   transaction: AppDatabase,
@@ -227,7 +229,7 @@ export async function oweReward(
     readonly payer: string
     readonly token: RewardToken
     readonly amount: bigint
-    /** What it may cost as its part of the fee of its transfer. */
+    /** The most that it may cost as its part of the fee of its transfer. */
     readonly feePart: bigint
   },
   nowMs: number,

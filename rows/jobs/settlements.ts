@@ -1,4 +1,4 @@
-/** What was paid for a job, and what became of it. */
+/** Payments for a job, and their outcomes. */
 import { toHex } from '#store/sql.ts'
 import type { AppDatabase } from '../database.ts'
 import { chargeColumns, chargedJobOf, type JobCharge } from './books.ts'

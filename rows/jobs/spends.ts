@@ -16,7 +16,7 @@ import { moveBudget } from './walletDays.ts'
 export type SpendState = 'reserved' | 'sending' | 'settled' | 'void'
 export type SpendProtocol = 'mpp' | 'x402'
 
-/** What a spend is, from its reservation on. */
+/** The terms of a spend, from its reservation on. */
 export interface SpendTerms {
   readonly jobId: string
   readonly nodeId: string
@@ -30,23 +30,23 @@ export interface SpendTerms {
   readonly amount: bigint
   readonly recipient: `0x${string}`
   readonly payer: `0x${string}`
-  /** What limits count: in the smallest unit of quotes, the highest fee included. */
+  /** The amount that limits count: in the smallest unit of quotes, the highest fee included. */
   readonly units: bigint
-  /** What the chain is stated to take, in the smallest unit of quotes: it counts until the fee is known. */
+  /** The chain's stated fee, in the smallest unit of quotes: it counts until the fee is known. */
   readonly statedFeeUnits: bigint
 }
 
-/** What the chain took for a spend. */
+/** The chain's fee for a spend. */
 export interface SpentFee extends Fee {
   /** In the smallest unit of quotes. */
   readonly units: bigint
 }
 
-/** What is known of a spend once its credential is made. */
+/** The facts of a spend once its credential is made. */
 export interface Sealed {
-  /** What is sent, sealed. */
+  /** The credential as it is sent, sealed. */
   readonly credential: Uint8Array
-  /** What the chain knows it by. */
+  /** The chain's name of it. */
   readonly reference: `0x${string}`
   /** Null where somebody else completes the transaction. */
   readonly txHash: `0x${string}` | null
@@ -244,7 +244,7 @@ export async function listOpenSpends(
   return rows.map(spendOf)
 }
 
-/** What a job may have paid, and how much of it is not known yet. */
+/** A job's spends, paid or not known yet. */
 export async function readSpendsOf(app: AppDatabase, jobId: string): Promise<readonly Spend[]> {
   const rows = await spends(app)
     .where('job_id', '=', jobId)
@@ -263,7 +263,7 @@ export interface OpenSpends {
   readonly oldestMs: number
 }
 
-/** What may leave still, by chain. */
+/** The sums that may leave still, by chain. */
 export async function sumOpenSpends(app: AppDatabase): Promise<readonly OpenSpends[]> {
   const rows = await app
     .selectFrom('app.spends')

@@ -1,7 +1,7 @@
 /**
- * What a job counted for a call and the chain did not take: all of it, where its answer came and no
- * block has its payment in the end, or a part of the fee that was stated for it. It is taken back, and
- * a job that has ended owes its payer that much more.
+ * The part of a call's counted cost that the chain did not take: all of it, if its answer came and no block
+ * has its payment in the end, or a part of the fee that was stated for it. It is taken back, and a job that
+ * has ended owes its payer that much more.
  */
 import { sql } from 'kysely'
 import { REFUNDS, REVENUE_OF_JOBS } from '#money/accounts.ts'
@@ -11,7 +11,7 @@ import { addEntries } from '../payments/ledger.ts'
 import { chargeColumns, chargedJobOf, costIdOf, isReversed, readCosts } from './books.ts'
 import { closingOf } from './closing.ts'
 
-/** What is owed again for a spend goes by its id: it ends once. */
+/** A debt anew for a spend goes by its id: it ends once. */
 export interface EndedSpend extends CallId {
   readonly id: string
   readonly jobId: string
@@ -100,8 +100,8 @@ export async function takeBackFee(
 }
 
 /**
- * What the job keeps is less than it was: the difference is owed beside what was refunded. Other fees
- * count as its end has counted them.
+ * The job keeps less than it did: the difference is owed beside what was refunded. Other fees count as its
+ * end has counted them.
  */
 async function closeAgain(
   transaction: AppDatabase,

@@ -187,7 +187,7 @@ class LimitReached extends Error {
   }
 }
 
-/** What the sum of a day stays below. */
+/** The limit that the sum of a day stays below. */
 export const limitOf = ({ kind }: Pick<DaySum, 'kind'>, limits: WalletLimits): bigint =>
   ({
     all: limits.dayUnits,
@@ -196,7 +196,7 @@ export const limitOf = ({ kind }: Pick<DaySum, 'kind'>, limits: WalletLimits): b
     payer: limits.payerUnits,
   })[kind]
 
-/** What a spend is besides its terms. */
+/** The data of a spend besides its terms. */
 interface Reserved {
   readonly id: string
   readonly day: string

@@ -1,4 +1,4 @@
-/** What left the wallet or may have, by day: the sums that limits are compared with. */
+/** Money that left the wallet or may have, by day: the sums that limits are compared with. */
 import { sql } from 'kysely'
 import type { AppDatabase } from '../database.ts'
 import { wordOf } from '../schema/words.ts'
