@@ -1,7 +1,7 @@
-/** What one caller may ask for in a minute, over all processes. */
+/** One caller's limits in a minute, over all processes. */
 import type { AccessRule } from '#http/request/access.ts'
 
-/** What one caller may ask for; without a credential a tenth, or a fifth, of it. */
+/** Limits of one caller; without a credential a tenth, or a fifth, of them. */
 const SEARCHES_PER_MINUTE = 600
 const STRANGERS_SEARCHES_PER_MINUTE = 60
 /** Messages, plans and each 64 KiB of them. */
@@ -30,7 +30,7 @@ export const agentRequests: AccessRule = {
   strangersPerMinute: STRANGERS_REQUESTS_PER_MINUTE,
 }
 
-/** What the catalog holds, as it is. */
+/** Reads of the catalog as it is. */
 export const catalogReads: AccessRule = {
   who: 'anyone',
   scope: 'services:read',

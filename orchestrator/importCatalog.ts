@@ -27,9 +27,9 @@ const PAGES_MAX = 500
 
 export interface CatalogImport extends Omit<ImportReport, 'idTaken'> {
   readonly sourceId: string
-  /** What the document was taken for. */
+  /** The form that the document was taken for. */
   readonly form: string
-  /** What was left out, by place and field. */
+  /** Parts left out, by place and field. */
   readonly problems: readonly Problem[]
 }
 

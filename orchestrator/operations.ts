@@ -1,6 +1,6 @@
 /**
- * What the orchestrator does, each operation once: the doors `rest/` and `mcp/` read requests and
- * write answers, and nothing else.
+ * The orchestrator's operations, each once: the doors `rest/` and `mcp/` read requests and write answers,
+ * and nothing else.
  */
 import { ApiError, type ErrorCode } from '#http/errors.ts'
 import type * as s from '#http/schema.ts'
@@ -21,7 +21,7 @@ import { type KeepLiving, type SearchRequest, search } from './search/search.ts'
 import { presentSearch, searchResultSchema } from './search/searchResult.ts'
 import type { Liveness } from './verify/Liveness.ts'
 
-/** What the program gives the operations. */
+/** Services that the program gives the operations. */
 export interface OrchestratorServices {
   /** For reads. */
   readonly app: AppDatabase

@@ -1,5 +1,5 @@
 /**
- * What ships in the catalog: this program's own chain data, and the demo's sellers while they run.
+ * Services that ship in the catalog: this program's own chain data, and the demo's sellers while they run.
  * Their addresses differ from start to start; their ids do not.
  */
 import { membersOf } from '#primitives.ts'

@@ -15,7 +15,7 @@ const SCHEMAS_MAX = 2_000
 const DEPTH_MAX = 24
 /** A schema with its references written out: far above what a caller fills in by hand. */
 const BYTES_MAX = 64 * 1_024
-/** What stands around a member in JSON: quotes, colon, comma. */
+/** Bytes around a member in JSON: quotes, colon, comma. */
 const BYTES_AROUND = 4
 /** Problems told of one schema; a list of hundreds says no more. */
 const PROBLEMS_MAX = 5
@@ -37,7 +37,7 @@ const listKeywords = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
 export interface BoundSchema {
   /** Null where the schema says nothing that can be checked. */
   readonly schema: Json | null
-  /** What of a form that could be checked is left out, by its place in the schema. */
+  /** Checkable parts of a form that are left out, by their places in the schema. */
   readonly problems: readonly Problem[]
 }
 

@@ -154,7 +154,7 @@ async function answer(
   return taken.status === 402 ? taken.challenge : taken.withReceipt(work())
 }
 
-/** What a payer asks of its channel: it has no input, and no work is done for it. */
+/** A payer's request to its channel: it has no input, and no work is done for it. */
 const isManagement = ({ headers, method = 'GET', url = '/' }: IncomingMessage, { length }: Buffer): boolean =>
   managementIn({ headers, method, url, hasBody: length > 0 }) !== null
 

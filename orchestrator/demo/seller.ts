@@ -1,6 +1,8 @@
 /** A seller that comes with the program: how the catalog lists it, and what it does for its money. */
 
-/** What a call costs, in dollars, and how it is paid: by a charge, and by a session or x402 beside it. */
+/**
+ * The price of a call, in dollars, and its way of payment: by a charge, and by a session or x402 beside it.
+ */
 export interface Price {
   readonly kind: 'charge' | 'session' | 'x402'
   readonly amount: string
@@ -22,7 +24,7 @@ export interface SellerEndpoint {
   readonly listing: Json
   /** Null for what costs nothing. A price by input is a function. */
   readonly price: Price | ((input: Json) => Price) | null
-  /** What is wrong with an input, told before a price is; null for nothing. */
+  /** The problem of an input, told before a price is; null for none. */
   readonly problemOf?: (input: Json) => string | null
   readonly answer: (input: Json, parameters: Readonly<Record<string, string>>) => SellerAnswer
 }

@@ -1,7 +1,4 @@
-/**
- * What must not be told to strangers, found in a text by its form. The kinds that were found are
- * said, and never what they were.
- */
+/** Sensitive data in a text, found by its form. The kinds that were found are said, and never the data. */
 import { hasSeedPhrase } from './seedPhrase.ts'
 
 export type SensitiveKind = keyof typeof finders

@@ -1,4 +1,4 @@
-/** What an agent says of this service at its user's wish: kept for the operator alone. */
+/** An agent's feedback on this service at its user's wish: kept for the operator alone. */
 import { ApiError } from '#http/errors.ts'
 import * as s from '#http/schema.ts'
 import type { AppDatabase } from '#rows/database.ts'

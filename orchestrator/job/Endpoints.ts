@@ -6,7 +6,7 @@ import { EndpointFinder, type FoundEndpoint } from '../plan/EndpointFinder.ts'
 import type { PlanNode } from '../plan/plan.ts'
 import { readServices } from '../plan/readServices.ts'
 
-/** What the operator takes out of the catalog is called for this long still. */
+/** A service that the operator takes out of the catalog is called for this long still. */
 const HELD_MS = 30_000
 /** Services with one endpoint each, of some kilobytes. */
 const HELD_MAX = 500

@@ -29,7 +29,7 @@ import type { JobRequest } from './readJobRequest.ts'
 import { assertBuyer, holdResults, resultsGone } from './retriedJob.ts'
 import { ownMeta, sealed, totalOf, unsealed } from './sealedTerms.ts'
 
-/** What jobs are sold under. */
+/** The scope that jobs are sold under. */
 export const JOBS_SCOPE = 'jobs'
 
 export interface JobOrdersOptions {
@@ -37,7 +37,7 @@ export interface JobOrdersOptions {
   readonly payments: Payments
   readonly proofs: PayerProofs
   readonly quotes: Pick<Quotes, 'quote' | 'pricedCalls'>
-  /** What the jobs' calls are bought by; null where another process buys. */
+  /** The budget that buys the jobs' calls; null if another process buys. */
   readonly budget: WalletBudget | null
   readonly clock: Clock
   /** The most that a job may cost, as decimal text in the currency of quotes; null for no bound. */
@@ -61,13 +61,13 @@ export interface Ordered {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** What is to be paid first. */
+/** A demand for payment first. */
 export interface Asked extends Challenged {
   /** The price, as decimal text in the currency of quotes. */
   readonly total: string
 }
 
-/** What is asked, and what its challenge is bound to. */
+/** The terms of a demand, and the data that its challenge is bound to. */
 interface Sealed {
   readonly terms: JobTerms
   readonly meta: Readonly<Record<string, string>>
@@ -98,7 +98,7 @@ export class JobOrders {
       : this.#payUnsealed(presented, request, ordering)
   }
 
-  /** What a payer asks of its payment channel alone; undefined for a request that is to buy. */
+  /** A payer's request to its payment channel alone; undefined for a request that is to buy. */
   async manage({ headers, caller }: Pick<Ordering, 'headers' | 'caller'>): Promise<Managed | undefined> {
     return this.#options.payments.managed({ ...ORDER, headers, hasBody: true }, caller)
   }
@@ -177,7 +177,7 @@ export class JobOrders {
     await settle().finally(release)
   }
 
-  /** What the same credential has ordered before. */
+  /** The earlier order of the same credential. */
   async #repeated(
     presented: PresentedPayment,
     request: JobRequest,
@@ -329,7 +329,7 @@ export class JobOrders {
   }
 }
 
-/** What the whole price has for fees, by paid call, rounded up. */
+/** The whole price's part for fees, by paid call, rounded up. */
 function feeShareOf({ nodes, costMultiplier, totalAmountUnits }: JobTerms): bigint {
   const paid = nodes.map(({ amountUnits }) => BigInt(amountUnits)).filter((units) => units > 0n)
   const net = paid.reduce((sum, units) => sum + units, 0n)
@@ -338,7 +338,7 @@ function feeShareOf({ nodes, costMultiplier, totalAmountUnits }: JobTerms): bigi
   return count === 0n ? 0n : (fees + count - 1n) / count
 }
 
-/** What the wallet would buy later is offered later. @throws ApiError wallet_unavailable */
+/** A plan that the wallet would buy later is offered later. @throws ApiError wallet_unavailable */
 function notSold(error: unknown): never {
   if (!(error instanceof PlanUnbuyableError)) throw error
   const { summary, details, headers } = error
@@ -356,7 +356,7 @@ const ORDER = { method: 'POST', url: '/v1/jobs' } as const
 /** Why a payment was refused, for another challenge. */
 const refusalOf = ({ status = 402, body, contentType }: Challenged) => ({ status, body, contentType })
 
-/** What a payment is bound to: the same by either door, whatever the body's letters. */
+/** The request that a payment is bound to: the same by either door, whatever the body's letters. */
 const paidRequestOf = ({ idempotencyKey, planHash, retried }: JobRequest) => ({
   method: ORDER.method,
   url: retried ? `${ORDER.url}/${retried.jobId}/retry` : ORDER.url,

@@ -14,7 +14,7 @@ import { type NodeErrorCode, type NodeOutcome, outcomeOf, type Polled, pollOutco
 import type { NodeOutput } from './output.ts'
 import { type NodeHappening, nextJobState, nextNodeState } from './transitions.ts'
 
-/** What came of a call or a poll. */
+/** The result of a call or a poll. */
 export type Arrival = { readonly nodeId: string } & (
   | {
       readonly kind: 'bought'
@@ -33,7 +33,7 @@ export type Arrival = { readonly nodeId: string } & (
 
 /** A node's first call, its repeats and their pauses; what a service works on has its own time. */
 const NODE_MS_MAX = 15 * 60_000
-/** What a poll may take beyond its interval. */
+/** The time a poll may take beyond its interval. */
 const POLL_MS_MAX = 15_000
 
 interface ProgressNode extends Omit<LoadedNode, 'serviceId'> {
@@ -127,7 +127,7 @@ export class JobProgress {
     }
   }
 
-  /** What is to be done now; the step is to be written before anything of it is done. */
+  /** The work to do now; the step is to be written before anything of it is done. */
   turn(nowMs: number, busy: ReadonlySet<string>, parkMs: number): Turn {
     if (this.#state === 'queued') this.#move('begin')
     const view = { isCancelling: this.#isCancelling, deadlineMs: this.#deadlineMs }
@@ -146,12 +146,12 @@ export class JobProgress {
     return { ...decision, step: this.#collected(next) }
   }
 
-  /** What is known by now, while more is waited for. */
+  /** The step by now, while more is waited for. */
   soFar(): JobStep | null {
     return this.#collected({ kind: 'hold' })
   }
 
-  /** What is known by now, for another process to go on with at once. */
+  /** The step by now, for another process to go on with at once. */
   putDown(): JobStep | null {
     return this.#collected({ kind: 'park', inMs: 0 })
   }

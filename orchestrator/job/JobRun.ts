@@ -26,13 +26,13 @@ import { ANSWER_BYTES_MAX } from './output.ts'
 
 /** A job that waits for longer is put down, for whichever process is free then. */
 const PARK_MS = 5_000
-/** What is under way and not paid for when the program ends has this long to answer. */
+/** Calls under way and not paid for when the program ends have this long to answer. */
 const LAST_MS = 5_000
 /** To find a payment on its chain, and to write down what it brought. */
 const KEEP_MS = 10_000
-/** What is paid for is waited for as long as its call may last. */
+/** A paid call is waited for as long as it may last. */
 export const PAID_MS_MAX = egressBudgets.purchase.timeoutMs + KEEP_MS
-/** What failed for a reason of ours is tried again after this long. */
+/** Work that failed for a reason of ours is tried again after this long. */
 const TROUBLED_MS = 1_000
 /** A call that found no place beside others comes again once or twice as long after; its job is put down. */
 const CROWDED_MS = 15_000

@@ -15,7 +15,7 @@ export interface JobOrder {
   readonly payer: string
   readonly idempotencyKey: string
   readonly plan: Plan
-  /** What of a quote it goes on with: prices that its calls may cost, and what was accepted. */
+  /** The part of a quote that it goes on with: prices that its calls may cost, and what was accepted. */
   readonly quote: JobTerms
   /** Null for a plan that costs nothing. */
   readonly charge: JobCharge | null

@@ -1,4 +1,4 @@
-/** What is to be done about a job now: a pure function of its nodes, the time and what is under way. */
+/** The next work for a job: a pure function of its nodes, the time and what is under way. */
 import type { NodeState } from '#rows/jobs/states.ts'
 import { isNodeOver, type JobHappening } from './transitions.ts'
 

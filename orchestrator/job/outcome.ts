@@ -1,4 +1,4 @@
-/** What a call's end, or an answer to a poll, makes of its node: a pure function. */
+/** The next state of a node after its call's end, or an answer to a poll: a pure function. */
 import { backoffMs } from '#runtime/backoff.ts'
 import type { Random } from '#runtime/runtime.ts'
 import type { Purchased, RefusalCode } from '#wallet/buyer.ts'
@@ -71,7 +71,7 @@ const retryLimits = { baseMs: 1_000, maxMs: 30_000 }
 /** A wallet that pays nothing now is looked at again, until the node's deadline. */
 const WALLET_MS = 15_000
 
-/** What may be otherwise at the next try. */
+/** Refusals that may be otherwise at the next try. */
 const passing: ReadonlySet<RefusalCode> = new Set(['unreachable', 'payment_rejected'])
 const ofWallet: ReadonlySet<RefusalCode> = new Set(['wallet_paused', 'wallet_empty'])
 
@@ -151,7 +151,7 @@ function taken(output: NodeOutput, { outputBytes }: OutcomeContext): NodeOutcome
 
 const fail = (code: NodeErrorCode, message: string): NodeOutcome => ({ kind: 'fail', code, message })
 
-/** What a poll was answered with; null where there was no answer. */
+/** The answer to a poll; null if there was none. */
 export type Polled = { readonly status: number; readonly contentType: string; readonly body: Buffer } | null
 
 /** @param polls answers and silences so far, with this one */

@@ -1,4 +1,4 @@
-/** What was ordered and what came of the money, as whoever has a job's id is told. */
+/** An order and the course of its money, as whoever has a job's id is told. */
 import * as s from '#http/schema.ts'
 import { decimalText } from '#money/amounts.ts'
 import type { PayerPayout } from '#rows/jobs/payerJobs.ts'

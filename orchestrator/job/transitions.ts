@@ -1,4 +1,4 @@
-/** What may become of a job and of its nodes, for every state and event; null is what never happens. */
+/** Transitions of a job and of its nodes, for every state and event; null is what never happens. */
 import { failure } from '#errors.ts'
 import type { JobState, NodeState } from '#rows/jobs/states.ts'
 

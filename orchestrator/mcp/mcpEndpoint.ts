@@ -10,7 +10,7 @@ import { type HeaderValues, type McpCall, serve } from './serve.ts'
 import type { Tool, ToolServices } from './tool.ts'
 import { Verbatim } from './Verbatim.ts'
 
-/** What the door works with. */
+/** Services that the door works with. */
 export interface McpServices extends ToolServices {
   /** The program's own, which clients are told. */
   readonly version: string

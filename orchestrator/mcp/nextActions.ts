@@ -1,4 +1,4 @@
-/** What an agent should do about a failure. */
+/** An agent's next actions after a failure. */
 import { type ErrorCode, errorCatalogue } from '#http/errors.ts'
 
 const nextActions: Partial<Record<ErrorCode, string>> = {

@@ -1,6 +1,6 @@
 /**
- * What a message of the protocol may leave out it may also write as null, as many clients do. What
- * lacks of it, or has another form, is told by its name, in the place of the library's report.
+ * A member that the protocol lets a message leave out may also be null, as many clients write it. A member
+ * that is missing or has another form is told by its name, in the place of the library's report.
  */
 import { Compile } from 'typebox/compile'
 import { problemsOf } from '#http/request/problems.ts'
@@ -21,7 +21,7 @@ function paramOf(name: string, value: unknown): unknown {
   return name === '_meta' && isRecord(value) ? mapped(value, metaOf) : present(value)
 }
 
-/** What others than the protocol put there may be signed as it is, such as a payment. */
+/** A value that others than the protocol put there may be signed as it is, such as a payment. */
 const metaOf = (name: string, value: unknown): unknown =>
   name.startsWith('io.modelcontextprotocol/') ? present(value) : value
 

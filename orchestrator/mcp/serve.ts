@@ -21,7 +21,7 @@ import { declaresTasks, refusedListening, serveTasks, taskExtensions, taskOf } f
 import type { Tool } from './tool.ts'
 import { tools } from './tools.ts'
 
-/** What a message is answered with. */
+/** The program's side of a message's answer. */
 export interface McpCall extends Omit<MessageCall, 'meta'> {
   /** The program's version, which clients are told. */
   readonly version: string
@@ -67,7 +67,7 @@ interface Serving {
   /** As they came; null in the revisions before tasks. */
   readonly params: Json | null
   readonly call: McpCall
-  /** What is wrong with the program itself. */
+  /** Defects of the program itself. */
   readonly defects: unknown[]
 }
 
@@ -116,7 +116,7 @@ const plain = (schema: s.TSchema) => ({ ...JSON.parse(JSON.stringify(schema)), t
 
 const toolsOf = ({ chainTools }: McpCall): readonly Tool[] => [...tools, ...chainTools]
 
-/** What is told of each tool, made once: its schemas are some 30 KB. */
+/** Each tool's description, made once: its schemas are some 30 KB. */
 const told = new WeakMap<Tool, ReturnType<typeof described>>()
 
 function listed(tool: Tool): ReturnType<typeof described> {

@@ -1,4 +1,4 @@
-/** What a tool of agents is, and how its input is checked before it runs. */
+/** A tool of agents, and the check of its input before it runs. */
 import { Compile } from 'typebox/compile'
 import { withoutNulls } from '#http/request/absent.ts'
 import type { AccessRequest } from '#http/request/access.ts'
@@ -11,7 +11,7 @@ import type { Reviews } from '../review/Reviews.ts'
 import type { AskOwn } from './chainTools.ts'
 import type { Verbatim } from './Verbatim.ts'
 
-/** What the tools work with. */
+/** Services that the tools work with. */
 export interface ToolServices extends OrchestratorServices {
   readonly reviews: Reviews
   /** How long results of jobs are kept after their end. */
@@ -26,7 +26,7 @@ export interface ToolCall extends Call {
   readonly services: ToolServices
   /** The message that the call came in, as access sees it. */
   readonly asking: AccessRequest
-  /** What the message says beside the arguments, such as a payment. */
+  /** The message's data beside the arguments, such as a payment. */
   readonly meta: Readonly<Record<string, unknown>>
   /** Makes values of an answer out of JSON texts. */
   readonly verbatim: Verbatim
@@ -59,7 +59,7 @@ export interface Tool {
   /** It asks strangers, or tells of them. */
   readonly isOpenWorld: boolean
   /**
-   * What it changes: nothing, something more with each call, something once however often it is
+   * The effect of a call: nothing, something more with each call, something once however often it is
    * called, or money, once too. Default: nothing.
    */
   readonly changes?: 'adds' | 'keeps' | 'pays'

@@ -63,8 +63,8 @@ export function planInvalid(problems: readonly Problem[]): ApiError {
 }
 
 /**
- * What was thrown of a plan that is the whole body, as it is told where the plan is the body's member
- * `plan`. Anything else stays as it is.
+ * An error of a plan that is the whole body, as it is told if the plan is the body's member `plan`.
+ * Anything else stays as it is.
  */
 export function ofMember(thrown: unknown): unknown {
   if (!(thrown instanceof ApiError) || !thrown.details.some(isOfBody)) return thrown

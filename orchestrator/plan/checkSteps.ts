@@ -1,13 +1,13 @@
 /**
- * What the check of an input against a stranger's schema takes, counted before it runs: both are
- * chosen by others, and their product holds up everybody.
+ * The cost of the check of an input against a stranger's schema, counted before it runs: both are chosen by
+ * others, and their product holds up everybody.
  */
 import { isRecord } from '#primitives.ts'
 import { type LinearPattern, linearPattern } from '../catalog/linearPattern.ts'
 
 /** Steps that the checks of one plan may take: 50 ms on a slow machine, at some 1.5 µs each. */
 const STEPS_MAX = 30_000
-/** What a pattern's compilation takes, in steps. */
+/** The cost of a pattern's compilation, in steps. */
 const COMPILE_STEPS = 1_000
 /** Steps of a compiled pattern that take as long as one of ours. */
 const PATTERN_STEPS = 4

@@ -18,10 +18,7 @@ export interface InputCheck {
   readonly budget: CheckBudget
 }
 
-/**
- * What stands at a reference is not known yet, so nothing is said about it, nor about what depends
- * on it.
- */
+/** A value at a reference is not known yet, so nothing is said about it, nor about what depends on it. */
 export function inputProblems({ schema, input, places, path, budget }: InputCheck): Problem[] {
   const checked = budget.prepared(schema, () => withLinearPatterns(schema, budget))
   if (!checked || !budget.covers(schema, input)) return []

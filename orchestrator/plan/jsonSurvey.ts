@@ -1,4 +1,4 @@
-/** What a JSON text holds, found in one pass over its characters, before anything is made of it. */
+/** The contents of a JSON text, found in one pass over its characters, before anything is made of it. */
 
 export interface JsonSurvey {
   /** Members and items at all depths: what a reader of the value visits. */

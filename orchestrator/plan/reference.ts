@@ -13,7 +13,7 @@ export interface Reference {
   readonly pointer: string
 }
 
-/** What an input takes from others. */
+/** An input's references to others. */
 export interface InputReferences {
   readonly references: readonly Reference[]
   /** JSON pointers of the places in the input whose value is not known before the plan runs. */

@@ -82,7 +82,7 @@ export class Quotes {
     return quoted.quote
   }
 
-  /** What the wallet would pay for a plan; null where no quote of it is held here. */
+  /** The wallet's price of each call of a plan; null if no quote of it is held here. */
   pricedCalls(planHash: string, carried: Carried = []): readonly BudgetedCall[] | null {
     return this.#held.get(keyOf(planHash, carried))?.calls ?? null
   }
@@ -168,7 +168,7 @@ const problemOf = (cause: unknown, planned: PlannedNode | undefined, index: numb
 
 /** The wallet would not buy the plan now, whatever its sellers ask. */
 export class PlanUnbuyableError extends ApiError {
-  /** What each node lacks, without a word on prices. */
+  /** A list of each node's problems, without a word on prices. */
   readonly summary: string
 
   constructor({ nodes }: Plan, obstacles: readonly Obstacle[]) {
@@ -231,7 +231,7 @@ function quoteOf({ stages }: CheckedPlan, priced: readonly PricedNode[], facts: 
   }
 }
 
-/** What is asked again with the real input may cost something else. */
+/** A price that is asked again with the real input may differ. */
 const isDynamic = ({ planned, input, units }: PricedNode): boolean =>
   planned.endpoint.paymentOffers.some(
     ({ dynamic, amount }) => dynamic === true || typeof amount !== 'string',

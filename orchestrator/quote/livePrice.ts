@@ -42,7 +42,7 @@ const unpaid = {
   price_exceeded: 'asks for more than is paid',
 } as const satisfies Record<OfferRefusal, string>
 
-/** What a free endpoint answers proves that it is there, and nothing else. @throws NoPriceError */
+/** A free endpoint's answer proves that it is there, and nothing else. @throws NoPriceError */
 export async function freePrice(answer: EgressAnswer, ask: PriceTerms): Promise<LivePrice> {
   if (answer.status === 402) return priceOf(answer, ask)
   if (answer.status >= 500) throw new NoPriceError(`answered ${answer.status}`)

@@ -121,6 +121,6 @@ export const partNames = [
 export const partDigest = (part: ReceiptParts[PartName]): string =>
   createHash('sha256').update(canonicalJson(part)).digest('hex')
 
-/** What is signed. */
+/** The signed bytes. */
 export const signedBytes = ({ digests, format, key }: Pick<Receipt, 'digests' | 'format' | 'key'>): Buffer =>
   Buffer.from(canonicalJson({ digests, format, key }))

@@ -8,7 +8,7 @@ import { thumbprint } from './ReceiptKeys.ts'
 import { partDigest, partNames, type Receipt, receiptSchema, signedBytes } from './receipt.ts'
 import { isX402PartOf } from './x402Receipt.ts'
 
-/** What does not hold; `form` is the text itself, `proof` what the chain proves. */
+/** A part that does not hold; `form` is the text itself, `proof` what the chain proves. */
 export interface ReceiptProblem {
   readonly part: 'form' | (typeof partNames)[number] | 'key' | 'signature' | 'proof'
   readonly problem: string

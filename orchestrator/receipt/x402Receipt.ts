@@ -18,11 +18,11 @@ export const x402PartSchema = s.named('X402Receipt', {
 
 export type X402Part = s.Static<typeof x402PartSchema>
 
-/** What is signed. */
+/** The signed payment. */
 export interface X402Paid {
   readonly chainId: number
   readonly payer: string
-  /** What the payment bought at. */
+  /** The URL that the payment bought at. */
   readonly resourceUrl: string
   readonly issuedAtSeconds: number
   readonly transactionHash: string | null

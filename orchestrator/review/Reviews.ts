@@ -43,7 +43,7 @@ export interface ReviewsOptions {
   readonly log: Logger
 }
 
-/** What became of a review that was given. */
+/** The result of a review that was given. */
 export interface TakenReview {
   readonly kind: 'taken'
   /** The account that paid for the job gave the review that is stored. */
@@ -141,7 +141,7 @@ export class Reviews {
     return job
   }
 
-  /** What a transfer to the payer costs; null where nobody tells it now, or nothing would be sent. */
+  /** The cost of a transfer to the payer; null if nobody tells it now, or nothing would be sent. */
   async #transferFee(jobId: string): Promise<bigint | null> {
     const { app, terms, transferFee, clock, log } = this.#options
     const rewarded = terms && (await readRewarded(app, jobId))

@@ -1,4 +1,4 @@
-/** What a payer says of a job: its form, its bounds, and what it is known by. */
+/** A payer's review of a job: its form, its bounds, and its identity. */
 import { createHash } from 'node:crypto'
 import { ApiError, type Problem } from '#http/errors.ts'
 import * as s from '#http/schema.ts'

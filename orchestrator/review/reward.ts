@@ -26,7 +26,7 @@ export const rewardReasons = [
   'payer_unproved',
   /** The job is part of a purchase that was rewarded. */
   'already_rewarded',
-  /** What became of a payment for its calls, or what its transfer costs: tried again. */
+  /** The outcome of a payment for its calls, or the cost of its transfer, is unknown: tried again. */
   'cost_unknown',
   /** The day's budget, or the payer's: tried again. */
   'budget_exhausted',
@@ -37,7 +37,7 @@ export type RewardReason = (typeof rewardReasons)[number]
 
 export type RewardStatus = 'ineligible' | 'queued' | 'paid'
 
-/** What may become of a reward: only what is ineligible for a cause that can pass is looked at again. */
+/** The next states of a reward: only one ineligible for a cause that can pass is looked at again. */
 export const rewardTransitions: Readonly<Record<RewardStatus, readonly RewardStatus[]>> = {
   ineligible: ['queued'],
   // A payment that the chain took back takes its reward along.
@@ -52,7 +52,7 @@ export const passingReasons = [
   'rewards_disabled',
 ] as const satisfies readonly RewardReason[]
 
-/** What the operator gives. */
+/** The operator's terms. */
 export interface RewardTerms {
   /** Share of what a job earned, as decimal text from 0 to 1. */
   readonly share: string
@@ -69,7 +69,7 @@ export type Judged =
 /** In the token's unit: both together are at most what the job earned. */
 interface Rewarded {
   readonly amount: bigint
-  /** What it may cost as its part of the fee of its transfer. */
+  /** The most that it may cost as its part of the fee of its transfer. */
   readonly feePart: bigint
 }
 

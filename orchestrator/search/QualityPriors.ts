@@ -1,6 +1,6 @@
 /**
- * What the measured quality of endpoints adds to their place in searches: read in the background and
- * held, so that a search asks nobody for it.
+ * The bonus that the measured quality of endpoints adds to their place in searches: read in the background
+ * and held, so that a search asks nobody for it.
  */
 import { readCalledServices } from '#rows/catalog/callQuality.ts'
 import { findServices } from '#rows/catalog/catalogReads.ts'

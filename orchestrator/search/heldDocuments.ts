@@ -26,7 +26,7 @@ export interface ReadDocument {
 
 /** Words of all held documents, some 9 bytes each: those of 40,000 endpoints of usual size. */
 const HELD_WORDS_MAX = 4_000_000
-/** What a document takes beside its words, in words. */
+/** The cost of a document beside its words, in words. */
 const DOCUMENT_WORDS = 40
 /** Distinct words, of which each is held once. */
 const DISTINCT_WORDS_MAX = 200_000

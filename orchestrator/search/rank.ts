@@ -28,7 +28,7 @@ export interface SearchFields {
   readonly description: readonly string[]
   readonly example: readonly string[]
   readonly schema: readonly string[]
-  /** What its service says of itself. */
+  /** The words by which its service describes itself. */
   readonly service: readonly string[]
 }
 
@@ -48,7 +48,7 @@ const fieldRules: readonly (readonly [SearchField, number, Reason])[] = [
 
 /** Parts of relevance: what of the question is met, and how little else the endpoint is about. */
 const COVERAGE_SHARE = 0.7
-/** What is met in several places is meant: each further one fills this share of what is open. */
+/** A word met in several places is meant: each further one fills this share of what is open. */
 const CONFIRMATION = 0.15
 
 export interface Relevance {

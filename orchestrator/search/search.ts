@@ -48,7 +48,7 @@ export interface FoundEndpoint {
 export interface SearchResult {
   readonly endpoints: readonly FoundEndpoint[]
   readonly nextTool: NextTool
-  /** What ran: live probes only where they are enabled. */
+  /** The kind of search that ran: live probes only if they are enabled. */
   readonly resolution: 'static' | 'live'
   readonly zeroResultGuidance?: string
   readonly internal?: SearchEvidence
@@ -71,7 +71,7 @@ export interface Ranked {
   readonly price: number
   readonly score: number
   readonly reasons: readonly Reason[]
-  /** What the order is by: the score, and what is known beside relevance and price. */
+  /** The value that orders results: the score, and what is known beside relevance and price. */
   readonly value: number
 }
 
@@ -83,7 +83,7 @@ const RELEVANCE_TO_BEST_MIN = 0.4
 const UNKNOWN_MAX = 6
 const ALIKE_LOOKED_AT = 40
 
-/** What speaks for an endpoint beside relevance and price; small, so that they decide. */
+/** Weights of an endpoint's merits beside relevance and price; small, so that they decide. */
 const FIRST_PARTY_BONUS = 0.03
 const PATH_ARGUMENT_MALUS = 0.04
 const ASIDE_MALUS = 0.06
@@ -100,7 +100,7 @@ const LIVE_MAX = 20
 /** The first ones, among which equals are told apart by when their sellers last answered. */
 const CONTENDERS_MAX = 2 * LIVE_MAX
 
-/** What moves endpoints that fit as well as others. */
+/** Bonuses that move endpoints that fit as well as others. */
 export type Priors = Pick<QualityPriors, 'of'>
 
 /** Live where that is asked for and `keepLiving` is given; by quality too where `priors` are given. */
@@ -203,7 +203,7 @@ function freshFirst(
   return placed.map(({ one }) => one)
 }
 
-/** What is preferred is compared with its own best: a better fallback takes nothing from it. */
+/** A preferred endpoint is compared with its own best: a better fallback takes nothing from it. */
 function confident(ranked: readonly Ranked[], isPreferred: (one: Ranked) => boolean): Ranked[] {
   const leastOf = (group: readonly Ranked[]) =>
     Math.max(RELEVANCE_MIN, RELEVANCE_TO_BEST_MIN * Math.max(0, ...group.map(({ relevance }) => relevance)))

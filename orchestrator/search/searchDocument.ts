@@ -1,6 +1,6 @@
 /**
- * What search holds of an endpoint: its words by field, and what an answer shows; and the terms it
- * is found by.
+ * An endpoint as search holds it: its words by field, and what an answer shows; and the terms it is found
+ * by.
  */
 import { decimalText, type Scaled, scaledOf } from '#money/amounts.ts'
 import { skeletonOf } from '#text/skeleton.ts'
@@ -16,7 +16,7 @@ export interface SearchDocument {
   readonly path: string
   readonly priority: number
   readonly estimatedPrice: EstimatedPrice
-  /** What a caller fills in: parameters of the path, then members that the schema demands. */
+  /** Arguments that a caller fills in: parameters of the path, then members that the schema demands. */
   readonly requiredArguments: readonly string[]
   readonly fields: SearchFields
 }

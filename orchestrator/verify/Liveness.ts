@@ -16,7 +16,7 @@ import { readTargets } from './targets.ts'
 
 /** A caller waits for all sellers together; those that are slower are listed as they were. */
 const DEADLINE_MS = 2_500
-/** What was seen is believed for so long. */
+/** A sight is believed for so long. */
 const HELD_MS = 60_000
 const HELD_MAX = 5_000
 

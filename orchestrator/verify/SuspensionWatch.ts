@@ -71,7 +71,7 @@ export class SuspensionWatch {
     this.#suspended = await readSuspended(app, { serviceIds: null, limit: SUSPENDED_MAX })
   }
 
-  /** What holds now, as of the last look: one for each chain. */
+  /** The problems of the last look: one for each chain. */
   problems(): readonly SuspensionProblem[] {
     return [...Map.groupBy(this.#suspended, ({ chainId }) => chainId)].map(([chainId, suspended]) => {
       const more = suspended.length > NAMED_MAX ? ` (and ${suspended.length - NAMED_MAX} more)` : ''

@@ -43,7 +43,7 @@ export interface VerifierOptions {
   readonly isOwn?: (origin: string) => boolean
 }
 
-/** What became of one endpoint. */
+/** The result for one endpoint. */
 export interface Verified extends EndpointName {
   readonly state: HealthState
   /** Null where nothing could be called without an effect. */

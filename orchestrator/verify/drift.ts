@@ -2,7 +2,7 @@
 import type { LiveOffer } from '#wallet/liveOffers.ts'
 import type { CatalogService, PaymentOffer, ServiceEndpoint } from '../catalog/service.ts'
 
-/** What is looked at. */
+/** The endpoint that is looked at. */
 export interface Target {
   readonly service: CatalogService
   readonly endpoint: ServiceEndpoint

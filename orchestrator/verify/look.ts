@@ -25,12 +25,12 @@ import { type Drift, driftOf, type Target } from './drift.ts'
  */
 export type Outcome = 'verified' | 'answered' | 'unpaid' | 'failed'
 
-/** What one look found. */
+/** One look's findings. */
 export interface Sight {
   readonly outcome: Outcome
   /** Null where there was no answer. */
   readonly status: number | null
-  /** What was wrong; null for nothing. */
+  /** The problem; null for none. */
   readonly problem: string | null
   readonly durationMs: number
   readonly offers: readonly LiveOffer[]

@@ -1,4 +1,4 @@
-/** What follows from a look: whether an endpoint is listed, and when it is looked at next. Pure. */
+/** Consequences of a look: whether an endpoint is listed, and when it is looked at next. Pure. */
 
 import type { HealthChange, HeldHealth } from '#rows/catalog/catalogHealth.ts'
 import type { Random } from '#runtime/runtime.ts'

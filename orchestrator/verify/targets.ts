@@ -4,7 +4,7 @@ import type { AppDatabase } from '#rows/database.ts'
 import { serviceOf } from '../catalog/description/describe.ts'
 import type { Target } from './drift.ts'
 
-/** What the names stand for, in their order; null for endpoints that the catalog has not. */
+/** The endpoints that the names stand for, in their order; null for those that the catalog has not. */
 export async function readTargets(
   app: AppDatabase,
   names: readonly EndpointName[],

@@ -22,7 +22,7 @@ export interface Description {
   readonly looksLike: string | null
   /** Health of the endpoints described; a single endpoint has what its last probes found. */
   readonly health: readonly EndpointHealth[]
-  /** What became of calls of jobs; endpoints without any are left out. */
+  /** Outcomes of jobs' calls; endpoints without any are left out. */
   readonly quality: readonly EndpointQuality[]
 }
 

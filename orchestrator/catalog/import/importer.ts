@@ -1,4 +1,4 @@
-/** What an importer makes of a source's document. */
+/** An importer's reading of a source's document. */
 import type { Problem } from '#http/errors.ts'
 
 /** A service of a document, not yet checked; `place` is where it stands there. */

@@ -1,4 +1,4 @@
-/** What ships in the catalog, at the addresses of this start. */
+/** Services that ship in the catalog, at the addresses of this start. */
 import { demoServices } from '../../demo/listing.ts'
 import { chainData } from './chainData.ts'
 

@@ -14,7 +14,7 @@ import { jobReads } from '../../allowance.ts'
 import { jobSchema, publicJob } from '../../job/publicJob.ts'
 import { NODE_ID_CHARACTERS_MAX, NODES_MAX } from '../../plan/plan.ts'
 
-/** What reads of jobs work with. */
+/** Services that reads of jobs work with. */
 export interface JobReadServices {
   readonly app: AppDatabase
   /** Rings when something of a job of this process was written. */

@@ -15,7 +15,7 @@ export const stopWords: ReadonlySet<string> = new Set(
   wordsOf([...(functionWordsOf.get('en') ?? [])].join(' ')),
 )
 
-/** What is done with whatever is looked for, cut as words are. */
+/** Verbs for deeds with whatever is looked for, cut as words are. */
 export const deeds: ReadonlySet<string> = new Set(
   wordsOf([...(functionWordsOf.get('deeds') ?? [])].join(' ')),
 )

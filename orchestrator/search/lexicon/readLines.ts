@@ -10,7 +10,7 @@ export function readLines(file: LexiconFile): string[] {
     .filter((line) => line !== '' && !line.startsWith('#'))
 }
 
-/** What stands between separators, without blanks around it. */
+/** Parts between separators, without blanks around them. */
 export const partsOf = (text: string, separator: string): string[] =>
   text
     .split(separator)

@@ -1,7 +1,4 @@
-/**
- * What of a question is asked for: what somebody does not want is left out, and what is told beside
- * the wish counts little.
- */
+/** The wish in a question: unwanted things are left out, and remarks beside the wish count little. */
 
 export interface Clause {
   readonly text: string
@@ -11,7 +8,7 @@ export interface Clause {
 
 /** A sentence that tells about the one who asks, beside one that says what is wanted. */
 const BACKGROUND = 0.4
-/** What is settled already. */
+/** The weight of a clause about something that is settled already. */
 const SETTLED = 0.1
 
 const unwanted =
@@ -51,7 +48,7 @@ function weightOf(sentence: string, hasWish: boolean): number {
 /** A comma ends what a "no" or "not" is about. */
 const partsOf = (sentence: string): string[] => sentence.split(/,\s+|\s+but\s+|\s+so that\s+/i)
 
-/** What leads to a wish, and the wish. */
+/** The words that lead to a wish, and the wish. */
 function apart(text: string, weight: number): Clause[] {
   if (settled.test(text)) return [{ text, weight: Math.min(weight, SETTLED) }]
   const [, before, after] = leading.exec(text) ?? []

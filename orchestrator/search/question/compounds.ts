@@ -38,7 +38,7 @@ function splitsOf(word: string): string[][] {
     .map((parts) => parts.map(stemOf))
 }
 
-/** What those of the catalog's words do for the places of a question. */
+/** Compounds that are the catalog's words, as variants of places of a question. */
 export function compoundVariants(
   words: readonly AskedWord[],
   { counts }: Vocabulary,

@@ -1,4 +1,4 @@
-/** What was asked, as slots: each a word, and the words that would do for it. */
+/** A question as slots: each a word, and the words that would do for it. */
 
 import { askersIn, askingWords } from '../lexicon/concepts.ts'
 import { deeds, stopWords } from '../lexicon/functionWords.ts'
@@ -51,7 +51,7 @@ export function spelled(
   })
 }
 
-/** What the lexicon is asked with. */
+/** The word to look up in the lexicon. */
 const meantBy = ({ word, spellings }: AskedWord): string => spellings[0]?.word ?? word
 
 /** Every word that the catalog is asked about. */
@@ -134,7 +134,7 @@ interface Aliases {
   readonly isPhrase: boolean
 }
 
-/** What the lexicon knows for the words at each place. */
+/** The lexicon's aliases for the words at each place. */
 function aliasesOf(words: readonly AskedWord[]): ReadonlyMap<number, Aliases> {
   const aliases = new Map<number, Aliases>()
   for (const { places, finds, isSame } of askersIn(words.map(meantBy))) {
