@@ -1,6 +1,6 @@
 /**
- * What can be done with subscriptions, for the operations of the API: everything that changes one
- * takes the matcher's position in turn, so that it holds from one block on.
+ * Operations on subscriptions, for the API: everything that changes one takes the matcher's position in
+ * turn, so that it holds from one block on.
  */
 import { randomBytes } from 'node:crypto'
 import type { Egress } from '#egress/egress.ts'
@@ -65,7 +65,7 @@ export interface WebhooksOptions {
 export interface Asked {
   /** Id of an organization, or address of an account that pays. */
   readonly owner: string
-  /** What it is bought with, for thirty days; null for an organization's. */
+  /** The payment that bought it, for thirty days; null for an organization's. */
   readonly payment: string | null
   readonly chainId: number
   readonly eventType: string

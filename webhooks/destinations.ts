@@ -24,12 +24,12 @@ export interface Request {
 interface Destination {
   /** A host of its own, for destinations that are one service. */
   readonly isHost: (host: string) => boolean
-  /** What readers see of its URL. */
+  /** The URL as readers see it. */
   readonly shownUrl: (url: URL) => string
   readonly request: (target: Target, outgoing: Outgoing) => Request
 }
 
-/** What stands for a secret in answers; a value that has it is never stored. */
+/** A secret's stand-in in answers; a value that has it is never stored. */
 const REDACTED = '[redacted]'
 
 const json = { 'content-type': 'application/json' }
@@ -76,7 +76,7 @@ export const shown = (target: Target): Target => ({
   ...(target.token !== undefined && { token: REDACTED }),
 })
 
-/** What requests at a time are counted by: nothing can be read from it. */
+/** The name that requests at a time are counted by: nothing can be read from it. */
 export const endpointOf = ({ url }: Target): string =>
   hash('sha256', `millrace endpoint ${url}`, 'hex').slice(0, 32)
 

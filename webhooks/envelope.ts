@@ -15,7 +15,7 @@ interface Meta {
   cutBytes?: number
 }
 
-/** What an envelope is made of. */
+/** The parts of an envelope. */
 export type Enveloped = Pick<
   Claimed,
   | 'eventId'

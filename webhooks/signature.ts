@@ -4,7 +4,7 @@
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** What is signed: the bytes sent, never an object that would be written once more. */
+/** The signed message: the bytes sent, never an object that would be written once more. */
 export interface Signed {
   readonly id: string
   readonly timestampSeconds: number

@@ -1,4 +1,4 @@
-/** What follows from a change of a subscription's status. */
+/** Consequences of a change of a subscription's status. */
 import type { Change, Status, Subscription } from '#rows/webhooks/subscriptions.ts'
 
 /** Blocks whose events were not looked for while a subscription was disabled. */
@@ -7,7 +7,7 @@ export interface Missed {
   readonly to: number
 }
 
-/** What a change of status does; `next` is the first block that is not looked through yet. */
+/** The effect of a change of status; `next` is the first block that is not looked through yet. */
 export function turnTo(
   { status }: Subscription,
   to: Status,

@@ -136,7 +136,7 @@ export class Deliverer {
     return work.length > 0
   }
 
-  /** What is claimed together: all of it has room, or waits a moment for an endpoint that answers. */
+  /** Messages to claim together: all of them have room, or wait a moment for an endpoint that answers. */
   #wishes(waiting: readonly Waiting[], lane: Lane): readonly Wish[] {
     const trial = this.#shares.trial()
     let ahead = trial.capacity - this.#waiting()
@@ -274,7 +274,10 @@ export class Deliverer {
     return reply
   }
 
-  /** What waits for an endpoint that does not answer: it would wait longer than its claim. */
+  /**
+   * Gives back messages that wait for an endpoint that does not answer: they would wait longer than their
+   * claim.
+   */
   async #giveBack({ endpoint }: Waiting): Promise<void> {
     const waiting = [...this.#queues].filter(([, queue]) => queue[0]?.receiver.endpoint === endpoint)
     for (const [name] of waiting) this.#queues.delete(name)

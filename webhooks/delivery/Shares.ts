@@ -85,7 +85,7 @@ export class Shares {
     return Math.max(0, Math.min(...rooms))
   }
 
-  /** What is taken, to be given back. */
+  /** The shares taken, to be given back. */
   take(receiver: Receiver, lane: Lane): readonly string[] {
     const names = namesOf(receiver, lane, this.#isFailing(receiver))
     for (const name of names) this.#counts.set(name, this.#count(name) + 1)

@@ -15,7 +15,7 @@ export interface Sending {
   readonly log: Logger
 }
 
-/** What is sent, and where to, as it is stored. */
+/** A message and its receiver, as they are stored. */
 export interface Sealed {
   readonly webhookId: string
   readonly eventId: string
@@ -28,7 +28,8 @@ export interface Sealed {
 }
 
 /**
- * What cannot be opened or sent has failed: its owner sees it, and it ends like any other failure.
+ * A message that cannot be opened or sent has failed: its owner sees it, and it ends like any other
+ * failure.
  * @throws the signal's reason when it is aborted: nobody knows then what the endpoint did
  */
 export async function send(

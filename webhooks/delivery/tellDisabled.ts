@@ -1,4 +1,4 @@
-/** What follows when a subscription was disabled: where it stopped, and who wants to know. */
+/** Consequences of a disabled subscription: where it stopped, and who wants to know. */
 import { randomBytes } from 'node:crypto'
 import type { AppDatabase } from '#rows/database.ts'
 import { insertMessages } from '#rows/webhooks/messages.ts'

@@ -51,7 +51,7 @@ export interface Receivers<Subscriber> {
   readonly data: (facts: Facts) => string
 }
 
-/** What a type is declared by. */
+/** The declaration of a type. */
 export interface Declaration<Event>
   extends Pick<EventType, 'type' | 'description' | 'stream' | 'table' | 'needsFilters' | 'filterForms'> {
   /** Default: true. */
@@ -81,7 +81,7 @@ export interface Reading<Event> {
   readonly filter: EventFilter<Event>
   /** Names the form of `data`: readings of one name write the same. */
   readonly form: string
-  /** What has to be read beside the rows. */
+  /** Facts that have to be read beside the rows. */
   readonly needs: (event: Event) => Needs
   readonly data: (event: Event, facts: Facts) => object
 }
@@ -91,7 +91,7 @@ export interface Needs {
   readonly transaction?: { readonly blockNumber: number; readonly index: number }
 }
 
-/** What was read beside the rows. */
+/** Facts that were read beside the rows. */
 export interface Facts {
   readonly chain: PieceChain
   readonly tokens: ReadonlyMap<string, { readonly symbol: string; readonly decimals: number | null }>

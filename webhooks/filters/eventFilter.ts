@@ -11,7 +11,7 @@ import {
   type Value,
 } from './operators.ts'
 
-/** What a filter may look like, for readers of the document. */
+/** The forms of a filter, for readers of the document. */
 export type FilterForm =
   | { readonly kind: 'plain'; readonly text: Text }
   | { readonly kind: 'condition'; readonly text: Text; readonly isNumber: boolean }

@@ -90,7 +90,7 @@ function layoutsOf({ parameters, isDeclaration }: Signature): readonly (readonly
   return parameters.length > 0 && parameters.length <= 3 ? [parameters, all] : [parameters]
 }
 
-/** What has no name is called by its place. */
+/** A parameter without a name is called by its place. */
 const nameOf = ({ name }: { readonly name: string | undefined }, index: number): string => name ?? `_${index}`
 
 function readArgs(signature: Signature, names: readonly string[], given: unknown): ArgCondition[] {

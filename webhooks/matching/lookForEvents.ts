@@ -18,7 +18,7 @@ export interface Watches {
   readonly tables: ReadonlySet<keyof PieceTables>
 }
 
-/** What was found in a piece; its data is read with it, in one snapshot. */
+/** The events in a piece; their data is read with it, in one snapshot. */
 export interface FoundEvents {
   /** Those looked through: fewer than given where they make too many messages. */
   readonly blocks: readonly { readonly number: number; readonly hash: string }[]

@@ -11,7 +11,7 @@ export type ReadTokens = (
   signal: AbortSignal,
 ) => Promise<ReadonlyMap<string, { readonly symbol: string; readonly decimals: number | null }>>
 
-/** What is stored of a piece: of its blocks as many as are good to commit together. */
+/** The stored part of a piece: as many of its blocks as are good to commit together. */
 export interface PieceMessages {
   readonly blocks: FoundEvents['blocks']
   readonly count: number

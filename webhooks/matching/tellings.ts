@@ -1,4 +1,4 @@
-/** What is told of an event whose block was replaced, and of one whose block came back. */
+/** The telling of an event whose block was replaced, and of one whose block came back. */
 import { hash as digest } from 'node:crypto'
 import { isRecord } from '#primitives.ts'
 import type { Sent, SentAgain, Telling } from '#rows/webhooks/messages.ts'

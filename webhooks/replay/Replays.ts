@@ -1,4 +1,4 @@
-/** What can be done with replays, for the operations of the API. */
+/** Operations on replays, for the API. */
 import { failure } from '#errors.ts'
 import { type BlockRange, covers } from '#ingest/range.ts'
 import type { AppDatabase } from '#rows/database.ts'
@@ -44,7 +44,7 @@ export interface Progress {
   readonly open: number
 }
 
-/** What a replay would send. */
+/** The messages that a replay would send. */
 export interface Rehearsal {
   readonly count: number
   /** The first events, as texts. */

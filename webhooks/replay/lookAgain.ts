@@ -15,7 +15,7 @@ export interface Watching {
   readonly filters: unknown
 }
 
-/** What one piece of a range has. */
+/** One piece of a range. */
 export interface Piece {
   readonly finalized: number
   readonly found: FoundEvents
