@@ -55,7 +55,7 @@ export interface ServerOptions<Services> {
   readonly readExamples?: ReadExamples
   /** How requests are paid for, for the document. Default: they are not. */
   readonly offersOf?: OffersOf
-  /** What is posted, for the document. Default: nothing. */
+  /** Posts for the document. Default: nothing. */
   readonly posts?: Readonly<Record<string, OutgoingPost>>
   /** Proxies whose X-Forwarded-For is believed (addresses or CIDR ranges). Default: none. */
   readonly trustedProxies?: readonly string[]
@@ -269,7 +269,7 @@ function readOnlyJson(app: FastifyInstance): void {
   })
 }
 
-/** What is wrong with a request before its route matters. */
+/** The refusal of a request whose fault shows before its route matters. */
 function refusal(request: FastifyRequest): ApiError | undefined {
   const { headers, raw } = request
   if ((raw.url?.length ?? 0) > URL_BYTES_MAX) return new ApiError('url_too_long')

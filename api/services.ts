@@ -1,4 +1,4 @@
-/** What the routes work with; the program puts it together when it starts. */
+/** The services of the routes; the program puts them together when it starts. */
 import type { BlockRange } from '#ingest/range.ts'
 import type { TokenNames } from '#present/tokenNames.ts'
 import type { Address, Hash } from '#primitives.ts'
@@ -18,7 +18,7 @@ export interface ChainReads {
   readonly postgres: Postgres
   readonly state: ChainState
   readonly node: NodeReader
-  /** What the operator declared of contracts. */
+  /** The operator's declarations of contracts. */
   readonly declared: DeclaredContracts
 }
 
@@ -45,8 +45,8 @@ export interface NodeReader {
    */
   receipt(hash: Hash, party: string, signal: AbortSignal): Promise<Readonly<Record<string, unknown>> | null>
   /**
-   * What an account has of each token at the node's newest block, in the tokens' smallest units;
-   * null where the address is no token.
+   * An account's balance of each token at the node's newest block, in the tokens' smallest units; null if
+   * the address is no token.
    * @throws a MillraceError with remedy `retry` when no node answers; ApiError as `NodeCalls.take`
    */
   balances(
@@ -56,8 +56,8 @@ export interface NodeReader {
     signal: AbortSignal,
   ): Promise<readonly (bigint | null)[]>
   /**
-   * What contracts answer, in the order asked; null where one gave no answer that fits. At the
-   * node's newest block, or at the one with this hash: several questions are then of one state.
+   * Contracts' answers, in the order asked; null if one gave no answer that fits. At the node's newest
+   * block, or at the one with this hash: several questions are then of one state.
    * @throws a MillraceError with remedy `retry` when no node answers; ApiError as `NodeCalls.take`
    */
   ask(

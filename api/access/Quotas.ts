@@ -41,7 +41,7 @@ interface Waiter {
   readonly reject: (cause: unknown) => void
 }
 
-/** What is known of a subject in its present window. */
+/** A subject's use in its present window. */
 interface Window {
   readonly subject: string
   limit: number
@@ -122,7 +122,7 @@ export class Quotas {
     return window !== undefined && this.#isRunning(window) && window.spent && window.available < 1
   }
 
-  /** What is told of the first quota that nothing was left of a moment ago; null where none is. */
+  /** The first quota that nothing was left of a moment ago; null if there is none. */
   spentOf(quotas: readonly Quota[]): Taken | null {
     const nowMs = this.#clock.monotonic()
     const spent = quotas.find((quota) => this.isSpent(quota))
@@ -285,7 +285,7 @@ const newWindow = (subject: string, limit: number, nowMs: number): Window => ({
 const neededOf = ({ waiting, available, limit }: Window): number =>
   Math.min(limit, Math.max(0, waiting.reduce((sum, { units }) => sum + units, 0) - available))
 
-/** What is needed now, and a block ahead while much is left. */
+/** The units needed now, and a block ahead while much is left. */
 function wishOf(window: Window): QuotaWish {
   const { subject, limit, used } = window
   const ahead = Math.min(limit * BLOCK_SHARE, (limit - used) * REST_SHARE)

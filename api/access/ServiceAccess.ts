@@ -40,7 +40,7 @@ export interface CredentialStore {
   readonly findKey: (token: string) => Promise<ApiKey | null>
   /** The id of the person. */
   readonly findSession: (token: string) => Promise<string | null>
-  /** What the token is remembered under: never the token itself. */
+  /** The name that the token is remembered under: never the token itself. */
   readonly digestOf: (token: string) => string
 }
 
@@ -50,7 +50,7 @@ export interface ServiceAccessOptions {
   readonly quotas: Quotas
   /** The default organization, its project and its owner. */
   readonly defaults: { readonly orgId: string; readonly projectId: string; readonly userId: string }
-  /** What is sold beyond the quotas; null for nothing. */
+  /** Payments for requests beyond the quotas; null for none. */
   readonly payments?: PaidRequests | null
   /** Tells which account asks; null where nothing is sold. */
   readonly proofs?: Pick<PayerProofs, 'prove'> | null
@@ -151,7 +151,7 @@ export class ServiceAccess implements Access {
   readonly manage: NonNullable<Access['manage']> = ({ remoteAddress, ...request }) =>
     this.#options.payments?.managed(request, stranger(remoteAddress, false).id)
 
-  /** What a caller without a credential is asked for; undefined where it is not sold. */
+  /** The price or proof that a caller without a credential is asked for; undefined if it is not sold. */
   #askedOf({ kind }: Caller, { buyers }: AccessRule): AskedFor | undefined {
     return kind === 'anonymous' && buyers && this.#sellerOf({ ...buyers, payable: true }) ? buyers : undefined
   }
@@ -214,7 +214,7 @@ export class ServiceAccess implements Access {
     }
   }
 
-  /** What sells requests of the rule; null where they are not sold. */
+  /** The seller of the rule's requests; null if they are not sold. */
   #sellerOf({ payable, scope }: Pick<AccessRule, 'payable' | 'scope'>): PaidRequests | null {
     const { payments } = this.#options
     return payments && payable && scope !== null && payments.sells(scope) ? payments : null

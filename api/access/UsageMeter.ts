@@ -37,7 +37,7 @@ export class UsageMeter {
     this.#clock = clock
   }
 
-  /** What is counted in quotas is counted here; an answer 304 too. */
+  /** Counts every request that quotas count; an answer 304 too. */
   count(caller: Caller, rule: AccessRule, { route, status, durationMs }: Answered): void {
     if (caller.kind !== 'key' || rule.scope === null || rule.ignoresCredentials) return
     this.#add({ apiKeyId: caller.id, route, status, requests: 1, durationMs })
@@ -52,7 +52,7 @@ export class UsageMeter {
     await this.flush()
   }
 
-  /** What cannot be added now is kept for the next time. */
+  /** Counts that cannot be added now are kept for the next time. */
   async flush(): Promise<void> {
     const counted = [...this.#held.values()]
     this.#held = new Map()

@@ -1,6 +1,6 @@
 /**
- * What is known of credentials, for a moment: found or not, so that a key costs one look into the
- * database a second and a made-up one costs no more. A revocation is felt when the moment is over.
+ * Verdicts on credentials, for a moment: found or not, so that a key costs one look into the database a
+ * second and a made-up one costs no more. A revocation is felt when the moment is over.
  */
 import { SharedReads } from '#http/sharedReads.ts'
 import { BoundedMap } from '#runtime/BoundedMap.ts'
@@ -33,10 +33,7 @@ export class Verdicts<Found> {
     this.#clock = clock
   }
 
-  /**
-   * What is known of the credential with this digest, at once; undefined where the database has to
-   * be asked.
-   */
+  /** The verdict on the credential with this digest, at once; undefined if the database has to be asked. */
   known(digest: string): Found | null | undefined {
     const verdict = this.#known.get(digest)
     return verdict && this.#ageMs(verdict) < FRESH_MS ? verdict.found : undefined
@@ -57,7 +54,7 @@ export class Verdicts<Found> {
     return known === undefined ? this.#asking.join(digest, null, () => this.#ask(digest, find)) : known
   }
 
-  /** What was decided here is felt here at once. */
+  /** A verdict changed here is felt here at once. */
   forget(digest: string): void {
     this.#known.delete(digest)
   }

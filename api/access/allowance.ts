@@ -5,8 +5,7 @@ import type { Quotas } from './Quotas.ts'
 import { retryAfter } from './retryAfter.ts'
 
 /**
- * What each party may ask for in a minute under this name, counted over all processes and on every
- * kind of service.
+ * Each party's limit in a minute under this name, counted over all processes and on every kind of service.
  */
 export const allowanceOf =
   (quotas: Quotas, name: string, perMinute: number): Allowance =>

@@ -13,7 +13,7 @@ export const isLoopback = (address: string): boolean => {
 }
 
 /**
- * What shares one quota: an IPv4 address, or a /56 of IPv6, which is what one household is given.
+ * The party that shares one quota: an IPv4 address, or a /56 of IPv6, which is what one household is given.
  */
 export function addressGroup(address: string): string {
   const plain = plainAddress(address)

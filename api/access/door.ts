@@ -8,7 +8,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError } from '#http/errors.ts'
 
 /**
- * What was passed on by a proxy carries one of these, or a name that begins with `x-forwarded-`.
+ * Headers of a proxy: a request that one passed on carries one of these, or a name that begins with
+ * `x-forwarded-`.
  */
 const proxyHeaders = new Set(['forwarded', 'via'])
 

@@ -1,4 +1,4 @@
-/** What a caller over its quota is told: the quota, when it is fresh again, and how to get more. */
+/** The answer to a caller over its quota: the quota, when it is fresh again, and how to get more. */
 
 import { ApiError, type QuotaTold } from '#http/errors.ts'
 import type { AccessRule, Caller } from '#http/request/access.ts'
@@ -11,7 +11,7 @@ export interface Refused {
   readonly taken: Taken
   readonly caller: Caller
   readonly rule: AccessRule
-  /** What the request counts as. */
+  /** The units that the request counts as. */
   readonly units: number
   readonly sizes: QuotaSizes
   /** It could be paid for at another moment. */

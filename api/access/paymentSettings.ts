@@ -14,7 +14,7 @@ export interface PaymentSettings {
   readonly sponsor: SponsorSettings | null
   /** Exact payments of x402 beside; null for none. */
   readonly x402: X402Settings | null
-  /** What reviews of jobs are rewarded with; null where they are not. */
+  /** Rewards of reviews of jobs; null if there are none. */
   readonly rewards: RewardSettings | null
 }
 

@@ -1,4 +1,4 @@
-/** What an operator decides about access, and the file that holds the finer parts of it. */
+/** An operator's decisions about access, and the file that holds the finer parts of them. */
 import { SettingError } from '#errors.ts'
 import * as s from '#http/schema.ts'
 import { settingFile } from '#http/settingCheck.ts'
@@ -121,7 +121,7 @@ function chainIdIn(setting: string, id: string): number {
   throw new SettingError(setting, `chainPrices: expected ids of chains, and not ${JSON.stringify(id)}`)
 }
 
-/** What stands alone is for every way to pay. */
+/** A price that stands alone is for every way to pay. */
 const unitPrices = (prices: Readonly<Record<string, string | UnitPrices[string]>> = {}): UnitPrices =>
   Object.fromEntries(
     Object.entries(prices).map(([scope, each]) => [

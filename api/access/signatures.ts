@@ -76,7 +76,7 @@ async function isSignedByContract({ account, hash, signature }: Signed, askNode:
   return answer === validSignature
 }
 
-/** What signing in may make the node compute. */
+/** The most gas that a sign-in may make the node compute. */
 const contractGas: Hex = '0x989680'
 
 const keychain = address('0xaaaaaaaa00000000000000000000000000000000')

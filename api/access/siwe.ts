@@ -60,7 +60,7 @@ export interface Message {
   readonly nonce: string
 }
 
-/** What a message of ours says. @throws ApiError body_invalid */
+/** The contents of a message of ours. @throws ApiError body_invalid */
 export function readMessage(text: string, site: URL, nowMs: number, keys: Keys): Message {
   const [, random = '', check = ''] = noncePlace.exec(text) ?? []
   const plain = text.replace(`\nNonce: ${random}${check}\n`, `\nNonce: ${random}\n`)

@@ -79,7 +79,7 @@ function assetOf(path: string, body: string): Asset {
   return { contentType, body }
 }
 
-/** What the entry and the first page import, directly or through others. */
+/** The files that the entry and the first page import, directly or through others. */
 function preloadedOf({ outputs }: Metafile): string[] {
   const found = new Set<string>()
   const visit = (name: string) => {

@@ -66,8 +66,7 @@ export const retryingFrame = (error: UserQueryError): Buffer =>
 const errorFields = ({ code, message }: UserQueryError) => ({ code, message })
 
 /**
- * What a client may read of a failure: the words of a query's own errors, of others only that the
- * store is away.
+ * The client's part of a failure: the words of a query's own errors, of others only that the store is away.
  */
 export function publicError(error: unknown): UserQueryError {
   return error instanceof UserQueryError

@@ -25,7 +25,7 @@ import { PostgresFeed } from './PostgresFeed.ts'
 import { type HeldPlace, placeToYield } from './places.ts'
 import { SnapshotQuery } from './SnapshotQuery.ts'
 
-/** What a client asks to be kept told of. */
+/** A client's request to be kept told. */
 export interface LiveRequest {
   readonly mode: LiveMode
   readonly chainId: number

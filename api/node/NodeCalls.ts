@@ -14,7 +14,7 @@ export interface NodeCallLimits {
   /** Calls in a second, for all callers together. */
   readonly all: number
   readonly perCaller: number
-  /** What a caller may have in a minute, over all processes. */
+  /** A caller's limit in a minute, over all processes. */
   readonly allowance: Allowance
   /** The thing asked for, in the plural. */
   readonly what: string

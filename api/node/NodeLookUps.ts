@@ -21,7 +21,7 @@ export interface NodeLookUpsOptions {
   /** Null where the node knows none. */
   readonly ask: (hash: Hash, signal: AbortSignal) => Promise<Payload | null>
   readonly clock: Pick<Clock, 'monotonic'>
-  /** What a caller may have in a minute, over all processes. */
+  /** A caller's limit in a minute, over all processes. */
   readonly allowance: Allowance
 }
 

@@ -17,20 +17,20 @@ import { LOOK_UPS_PER_CALLER_MAX, NodeLookUps } from './NodeLookUps.ts'
 export const CONTRACT_CALLS_MAX = 2_000
 /** Half of them, so that another is served beside a greedy caller, and a depth fits. */
 export const CONTRACT_CALLS_PER_CALLER_MAX = 1_000
-/** What one process gives a caller in a minute is all that several give it. */
+/** One process's limit of a caller in a minute is the limit of several together. */
 export const CONTRACT_CALLS_PER_MINUTE = 60 * CONTRACT_CALLS_PER_CALLER_MAX
 /** The same of transactions and receipts together. */
 export const LOOK_UPS_PER_MINUTE = 2 * 60 * LOOK_UPS_PER_CALLER_MAX
 
 type NodeSource = Pick<RpcSource, 'call' | 'callAll'>
 
-/** What a caller may ask a node for in a minute, over all processes. */
+/** A caller's limits of questions to a node in a minute, over all processes. */
 export interface NodeAllowances {
   readonly contractCalls: Allowance
   readonly lookUps: Allowance
 }
 
-/** What only a node knows, asked of the chain's own endpoints. */
+/** Facts that only a node knows, asked of the chain's own endpoints. */
 export function nodeReader(source: NodeSource, clock: Clock, allowances: NodeAllowances): NodeReader {
   /** Null too where the answer is about another hash: it is not what was asked for. */
   const read = async (method: string, name: string, of: Hash, signal: AbortSignal) => {

@@ -25,7 +25,7 @@ export interface DeclaredContract {
 export interface DeclaredEvent {
   /** As Solidity declares it: `Sold(address indexed buyer, uint256 price)`. */
   readonly signature: string
-  /** What a feed calls a transaction with the event; null keeps it out of feeds. */
+  /** The name that a feed gives a transaction with the event; null keeps it out of feeds. */
   readonly activity: string | null
 }
 

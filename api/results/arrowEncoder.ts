@@ -84,7 +84,7 @@ function columnData({ kind }: ColumnarColumn, values: readonly ColumnValue[]) {
 class PieceWriter extends RecordBatchStreamWriter {
   #pieces: Uint8Array[] = []
 
-  /** What was written since the last call. */
+  /** The bytes written since the last call. */
   take(): Uint8Array {
     const taken = Buffer.concat(this.#pieces)
     this.#pieces = []

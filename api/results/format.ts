@@ -1,10 +1,7 @@
-/**
- * What a result can be written as: one encoder per result, fed with the head, the rows as they
- * come, and the end.
- */
+/** The forms of a result: one encoder per result, fed with the head, the rows as they come, and the end. */
 import type { ResultEnd, ResultHead, RowBatch } from '#query/result.ts'
 
-/** What an encoder is told beside the rows. */
+/** The encoder's data beside the rows. */
 export interface WrittenHead extends ResultHead {
   /** Newest run of blocks the query saw whole. */
   readonly horizon: { readonly from: number; readonly to: number }

@@ -129,7 +129,7 @@ const isShort = <Value>(bound: Value | undefined): bound is Value => {
 const detached = <Value>(bound: Value): Value | Uint8Array =>
   bound instanceof Uint8Array ? Uint8Array.from(bound) : bound
 
-/** What was written since the last call; offsets in the file count on. */
+/** The bytes written since the last call; offsets in the file count on. */
 function take(bytes: ByteWriter): Uint8Array {
   const taken = Uint8Array.from(bytes.getBytes())
   bytes.index = 0

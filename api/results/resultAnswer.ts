@@ -57,7 +57,7 @@ export async function answerResult(question: ResultQuestion): Promise<RawAnswer>
   }
 }
 
-/** What becomes known of a result while it is written. */
+/** Facts that become known of a result while it is written. */
 interface Facts {
   head?: ResultHead
   end?: WrittenEnd

@@ -1,4 +1,4 @@
-/** What an account, or a transaction, did. */
+/** The activities of an account, or of a transaction. */
 
 import { endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'

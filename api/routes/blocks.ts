@@ -49,7 +49,7 @@ function parseHeight(text: string): number {
   return height > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : Number(height)
 }
 
-/** What a block with its proof counts as in quotas: usually it has up to 256 headers. */
+/** The units that a block with its proof counts as in quotas: usually it has up to 256 headers. */
 const FINALITY_UNITS = 10
 
 export const readBlockEndpoint = endpoint({

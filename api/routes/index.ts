@@ -50,7 +50,7 @@ import { webhookEndpoints } from './webhooks/index.ts'
 export { operatorEndpoints } from './operator/index.ts'
 export { readDocumentExamples } from './service/documentExamples.ts'
 
-/** What the program gives the routes. */
+/** Services that the program gives the routes. */
 export interface RouteServices
   extends SystemServices,
     TransferServices,

@@ -120,7 +120,7 @@ export class RpcDoor {
     }
   }
 
-  /** What a request counts as in quotas. */
+  /** The units that a request counts as in quotas. */
   unitsOf({ entries }: RpcMessage): number {
     return entries.reduce(
       (sum, entry) => sum + ((isCall(entry) && this.#find(entry)?.units) || REFUSED_UNITS),

@@ -3,13 +3,13 @@ import type { RpcFailure as RpcFailureKind } from '#ingest/rpc/client/errors.ts'
 import type { RpcFailure } from './failure.ts'
 import { limitExceeded } from './failure.ts'
 
-/** What became of one call. */
+/** The outcome of one call. */
 export interface RpcOutcome {
   readonly kind: 'result' | 'error'
   /** JSON. */
   readonly text: string
   readonly source: 'store' | 'node'
-  /** What an error of a node means, as far as it is known. */
+  /** The meaning of a node's error, as far as it is known. */
   readonly failure?: RpcFailureKind
 }
 

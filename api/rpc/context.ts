@@ -1,4 +1,4 @@
-/** What every way of answering a call is given, and the way of most: ask the pool. */
+/** The context of every way of answering a call, and the way of most: ask the pool. */
 
 import type { Caller } from '#http/request/access.ts'
 import type { SharedReads } from '#http/sharedReads.ts'
@@ -14,7 +14,7 @@ import { type Heights, numberOf } from './blocks.ts'
 import type { KeptAnswers } from './keptAnswers.ts'
 import type { RpcCall } from './message.ts'
 
-/** What a chain's stores hold. */
+/** The stores of a chain. */
 export interface StoredChain {
   readonly postgres: Postgres
   readonly state: ChainState

@@ -18,7 +18,7 @@ export const invalidParams = (problem: string): RpcFailure => ({
   message: `invalid params: ${problem}`,
 })
 
-/** What the pool could not answer; it says nothing of the pool. */
+/** The error for a call that the pool could not answer; it says nothing of the pool. */
 export const internalError = (data?: unknown): RpcFailure => ({
   code: -32603,
   message: 'internal error: no node answered',

@@ -33,8 +33,8 @@ export function readLogFilter(value: unknown): LogFilter {
 }
 
 /**
- * What is kept of a filter, in the form it is asked in: what was read of it, and nothing that its
- * client wrote beside that. @throws RpcFailureError for what is no filter
+ * The kept part of a filter, in the form it is asked in: what was read of it, and nothing that its client
+ * wrote beside that. @throws RpcFailureError for what is no filter
  */
 export function keptLogFilter(value: unknown): object {
   const { addresses, topics } = readLogFilter(value)

@@ -30,7 +30,7 @@ export type MethodClass =
 export interface RpcMethod {
   readonly name: string
   readonly class: MethodClass
-  /** What a call counts as in quotas (`costs`). */
+  /** The units that a call counts as in quotas (`costs`). */
   readonly units: number
   /** Place of the parameter that names a block, by number, tag or hash; null where none does. */
   readonly block: number | null
@@ -83,7 +83,7 @@ const costsByPrefix: readonly (readonly [string, number])[] = [
   ['txpool_', costs.simulation],
 ]
 
-/** What a method counts as that no list of ours has. */
+/** The units of a method that no list of ours has. */
 const addedUnits = (name: string): number =>
   costsByPrefix.find(([prefix]) => name.startsWith(prefix))?.[1] ?? costs.unknown
 

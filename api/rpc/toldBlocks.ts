@@ -1,7 +1,7 @@
 /**
- * What a filter remembers of blocks it told that may still be replaced. Where finality stalls these
- * become ever more, so the oldest are forgotten; a reorganization that reaches them ends the filter,
- * for what it would take back is not known.
+ * A filter's memory of blocks it told that may still be replaced. If finality stalls these become ever
+ * more, so the oldest are forgotten; a reorganization that reaches them ends the filter, for what it would
+ * take back is not known.
  */
 import type { FilterProgress, ToldBlock } from '#rows/rpcFilters.ts'
 

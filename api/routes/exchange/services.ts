@@ -1,4 +1,4 @@
-/** What the exchange's endpoints have in common. */
+/** The common parts of the exchange's endpoints. */
 
 import type { ErrorCode } from '#http/errors.ts'
 import * as p from '#http/request/parameter.ts'

@@ -103,7 +103,7 @@ function presentSwap({ row, names }: ShownSwap): s.Static<typeof swapSchema> {
   }
 }
 
-/** What a fill turned into what at its price, and what its taker gave and got. */
+/** A fill's movement at its price: which token became which, and what its taker gave and got. */
 function movementOf({ pair, isBid, amount, quoteAmount, takerQuoteAmount }: FillRow) {
   const [given, got] = isBid ? [amount, quoteAmount] : [quoteAmount, amount]
   const [takerGave, takerGot] = isBid ? [amount, takerQuoteAmount] : [takerQuoteAmount, amount]

@@ -333,7 +333,7 @@ function timeoutOf(
   return asked ?? TIMEOUT_MS_DEFAULT
 }
 
-/** What `explain` says that the query costs, in dollars. @throws ApiError where it could not run */
+/** The query's price in dollars, by `explain`. @throws ApiError where it could not run */
 async function quotedPrice(
   {
     signature: signatures,

@@ -44,7 +44,7 @@ const indexerSchema = s.named('IndexerSchema', {
   }),
 })
 
-/** What the endpoint answers. */
+/** The endpoint's answer. */
 export type IndexerSchema = s.Static<typeof indexerSchema>
 
 export const readIndexerSchemaEndpoint = endpoint({

@@ -1,5 +1,5 @@
 /**
- * What all endpoints of analysts' SQL share: the question, its chain, what it may see, and how its
+ * The common parts of all endpoints of analysts' SQL: the question, its chain, what it may see, and how its
  * failures are told.
  */
 
@@ -94,7 +94,9 @@ export async function assertCost(
   })
 }
 
-/** What the engine may show now; taken once, so that the answer says exactly what the query saw. */
+/**
+ * The blocks that the engine may show now; taken once, so that the answer says exactly what the query saw.
+ */
 export function visibleBlocks(
   { engine, chainId }: Pick<SqlQuestion, 'engine' | 'chainId'>,
   services: ReadServices,

@@ -1,6 +1,6 @@
 /**
- * What the operations on organizations, projects and keys share: the person behind a call, and
- * their role.
+ * The common parts of operations on organizations, projects and keys: the person behind a call, and their
+ * role.
  */
 
 import { ApiError, type ErrorCode } from '#http/errors.ts'
@@ -18,11 +18,11 @@ export interface AccountServices {
 
 export interface Accounts {
   readonly app: AppDatabase
-  /** What tokens of new keys are digested with. */
+  /** The key that digests tokens of new keys. */
   readonly pepper: Uint8Array
   /** Scopes that people may give to their keys. */
   readonly issuableScopes: readonly string[]
-  /** What the operator's commands fall back to: it cannot be deleted. */
+  /** The fallback of the operator's commands: it cannot be deleted. */
   readonly defaults: Defaults
   readonly clock: Clock
 }

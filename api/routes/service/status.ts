@@ -289,7 +289,7 @@ export type ChainStatus = s.Static<typeof chain>
  */
 export type ReadyScope = 'all' | 'head'
 
-/** What the program knows of itself. */
+/** The program's knowledge of itself. */
 export interface StatusSource {
   /** `reason` says in words what is missing. */
   ready(scope: ReadyScope): Promise<{ readonly ready: boolean; readonly reason?: string }>
@@ -315,7 +315,7 @@ export const readStatusEndpoint = endpoint({
   cache: 'none',
 })
 
-/** What anybody may know: where the data stands, and not how the machine and its nodes are. */
+/** The public part of the status: where the data stands, and not how the machine and its nodes are. */
 function forStrangers(report: StatusReport): StatusReport {
   return {
     ...report,

@@ -14,7 +14,7 @@ export interface Image {
 
 /** A few hundred logos of usual size, or 32 of the largest. */
 const BYTES_MAX = 16 * 1024 * 1024
-/** What an entry takes beside its picture: its URI, of bounded length, and the map's own. */
+/** An entry's size beside its picture: its URI, of bounded length, and the map's own. */
 const ENTRY_BYTES = 4_096
 /** A token that changes its picture has it shown within the hour. */
 const FOUND_MS = 3_600_000
@@ -35,7 +35,7 @@ export class LogoCache {
   }
 
   /**
-   * What is kept of a URI, else what `fetch` finds; null where there is no picture. A `fetch` that
+   * The kept picture of a URI, else the one that `fetch` finds; null if there is none. A `fetch` that
    * throws leaves nothing.
    */
   async read(uri: string, fetch: () => Promise<Image | null>): Promise<Image | null> {

@@ -11,9 +11,9 @@ import type { NodeReader } from '../../services.ts'
 const TOKENS_MAX = 100
 
 /**
- * What the holder has now of the tokens a request names, largest first. Null when that would not be
- * the whole list: the request names none (a node cannot tell which tokens an account has), the page
- * is not the only one, or a token gives no answer.
+ * The holder's balances now of the tokens a request names, largest first. Null when that would not be the
+ * whole list: the request names none (a node cannot tell which tokens an account has), the page is not the
+ * only one, or a token gives no answer.
  * @throws a MillraceError with remedy `retry` when no node answers; ApiError `overloaded`
  */
 export async function readNodeBalances(

@@ -185,7 +185,7 @@ async function findInOrder(
 
 export const sameWord = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
-/** What the chain says of a token, with what the operator says. */
+/** The chain's facts of a token, with the operator's. */
 export function tokenOf(row: TokenRow, curatedTokens: CuratedTokens, chainId: number): Token {
   const curated = curatedTokens.find(chainId, row.token)
   const logo = curated?.logo

@@ -25,7 +25,7 @@ export interface WebhookOperations {
   readonly chains: readonly number[]
 }
 
-/** What payers buy: a subscription for 30 days. */
+/** The scope that payers buy: a subscription for 30 days. */
 export const WEBHOOKS_SCOPE = 'webhooks:write'
 
 const ofPayers = { scope: WEBHOOKS_SCOPE, what: 'proof' } as const
@@ -110,7 +110,7 @@ export async function subscriptionOf(
   return found
 }
 
-/** What is wrong with a body, said with its place in it. */
+/** Tells a problem of a body with its place in it. */
 export async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()

@@ -30,7 +30,7 @@ import {
 import { delivery, deliveryDetail, parseEnvelope, presentDelivery, presentTried, tried } from './shapes.ts'
 import { ownedPage } from './subscriptions.ts'
 
-/** What both paths of this list share. */
+/** The common part of both paths of this list. */
 export const deliveryList = {
   summary: 'Attempts to deliver events, the newest first.',
   chain: 'none',

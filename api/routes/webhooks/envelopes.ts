@@ -1,4 +1,4 @@
-/** What is posted to subscribers, as the `webhooks` of the OpenAPI document have it. */
+/** Messages posted to subscribers, as the `webhooks` of the OpenAPI document have them. */
 import type { OutgoingPost } from '#http/document/openapi.ts'
 import * as s from '#http/schema.ts'
 import { headerGasUsed } from '#present/block.ts'

@@ -61,7 +61,7 @@ const rehearsal = s.named('WebhookReplayDryRun', {
   envelopes: s.array(s.foreign('What would be sent.'), { maxItems: 5 }),
 })
 
-/** What each of the two paths says of starting a replay. */
+/** The common part of the two paths that start a replay. */
 export const replayStart = {
   method: 'POST',
   summary: 'Send events of a range of blocks, or those that were given up, once more.',

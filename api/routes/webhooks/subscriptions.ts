@@ -71,7 +71,7 @@ export const listEventTypesEndpoint = endpoint({
   cache: 'none',
 })
 
-/** What is asked for beside the event type and its filters. */
+/** The members beside the event type and its filters. */
 const newMembers = {
   destination,
   chainId: s.optional(s.union([s.oneOf(['mainnet', 'testnet']), s.integer({ minimum: 1 })])),
@@ -82,7 +82,7 @@ const newMembers = {
 
 const newBody = s.object({ eventType, filters: s.optional(filters), ...newMembers })
 
-/** What the operations that subscribe have in common. */
+/** The common part of the operations that subscribe. */
 export const creation = {
   method: 'POST',
   summary: 'Subscribe to events. The secret that signs deliveries is in this answer and nowhere else.',
