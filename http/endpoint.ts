@@ -33,7 +33,7 @@ export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
  */
 export type ChainPlace = 'query' | 'path' | 'none'
 
-/** What every function of an endpoint is called with. */
+/** The arguments of every function of an endpoint. */
 export interface Call<
   Path extends p.Parameters = p.Parameters,
   Filters extends p.Parameters = p.Parameters,
@@ -47,7 +47,7 @@ export interface Call<
   readonly caller: Caller
   readonly requestId: string
   readonly headers: IncomingHttpHeaders
-  /** What access was decided by, for requests made on the caller's behalf. */
+  /** The request that decided access, for requests made on the caller's behalf. */
   readonly asking: AccessRequest
   /** Aborted at the deadline and when the client is gone; passed on to every read. */
   readonly signal: AbortSignal
@@ -55,13 +55,13 @@ export interface Call<
   readonly standing: Standing
 }
 
-/** What the price of a request depends on, and whether it can be answered. */
+/** The parts of a request that its price depends on, and whether it can be answered. */
 export type PricedRequest = Pick<
   EndpointRequest,
   'chainId' | 'path' | 'query' | 'body' | 'caller' | 'headers' | 'signal'
 >
 
-/** What all kinds of endpoint say about themselves. */
+/** The common part of the definitions of all kinds of endpoint. */
 export interface Definition<
   Path extends p.Parameters,
   Filters extends p.Parameters,
@@ -100,7 +100,7 @@ export interface Definition<
   ) => ApiError | Problem | string | undefined
 }
 
-/** What the server hands to an endpoint once parameters are read and access is granted. */
+/** The server's request to an endpoint once parameters are read and access is granted. */
 export interface EndpointRequest {
   readonly chainId: number | undefined
   readonly path: Readonly<Record<string, unknown>>
@@ -115,10 +115,10 @@ export interface EndpointRequest {
   readonly paging: Paging
 }
 
-/** What an endpoint takes as its body. */
+/** The body that an endpoint takes. */
 export interface RequestBody {
   readonly schema: s.TSchema
-  /** What the document says of it instead: parts that are checked later, with codes of their own. */
+  /** The schema that the document tells instead: parts that are checked later, with codes of their own. */
   readonly told?: s.TSchema
   readonly bytesMax: number
   /**
@@ -184,7 +184,7 @@ export function endpoint<
   definition: Definition<Path, Filters, Include, Chain> & {
     readonly response: Response
     readonly read: (call: Call<Path, Filters, Include, Chain>, services: Services) => Promise<Row> | Row
-    /** What a request with these values of `include` counts as in quotas. Default: one. */
+    /** The units that a request with these values of `include` counts as in quotas. Default: one. */
     readonly units?: (asked: { readonly include: ReadonlySet<Include> }) => number
     readonly present: (row: Row, call: Call<Path, Filters, Include, Chain>) => s.Static<Response>
     /** Response headers of an answer. Stands after `read`. */
@@ -233,7 +233,7 @@ export function command<
     /** Default 200. */
     readonly status?: 200 | 201 | 202
     readonly errorFields?: Readonly<Record<string, unknown>>
-    /** What a request with this body counts as in quotas. Default: one. */
+    /** The units that a request with this body counts as in quotas. Default: one. */
     readonly units?: (body: Read) => number
     /** Changes nothing. @throws what `run` would throw as things stand, before it is paid for */
     readonly assertAnswerable?: (
@@ -290,15 +290,15 @@ export function command<
 export const BODY_BYTES_MAX_DEFAULT = 64 * 1024
 
 /**
- * What `check` answers with 422: parameters that exclude each other where the contract says so.
- * Every other broken rule is `notValid`.
+ * The problem that `check` answers with 422: parameters that exclude each other by the contract. Every
+ * other broken rule is `notValid`.
  */
 export const conflict = (parameter: string, message: string): Problem => ({
   path: ['query', parameter],
   message,
 })
 
-/** What `check` answers with 400: the value of one parameter is not valid beside the others. */
+/** The error that `check` answers with 400: the value of one parameter is not valid beside the others. */
 export const notValid = (parameter: string, message: string): ApiError =>
   new ApiError('query_invalid', `Not valid: ${parameter}: ${message}.`, {
     details: [{ path: ['query', parameter], message }],

@@ -144,7 +144,7 @@ export interface Problem {
    */
   readonly line?: number
   readonly column?: number
-  /** What would help. */
+  /** Help for the caller. */
   readonly hint?: string
   readonly quota?: QuotaTold
 }
@@ -155,7 +155,7 @@ export interface QuotaTold {
   readonly scope: string
   /** Units a minute. */
   readonly limit: number
-  /** What the refused request counts as. */
+  /** The units of the refused request. */
   readonly units: number
   /** ISO 8601, seconds. */
   readonly resetsAt: string
@@ -227,7 +227,7 @@ const shortened = ({ path, message, ...more }: Problem): Problem => ({
   ...more,
 })
 
-/** What is wrong with a member of the request's body. */
+/** The problem of a member of the request's body. */
 export const bodyProblem = (member: string, message: string, cause?: unknown): ApiError =>
   new ApiError('body_invalid', `Not valid: body.${member}: ${message}.`, {
     details: [{ path: ['body', member], message }],

@@ -186,7 +186,7 @@ function headersOf(result: ListResult<unknown>): Record<string, string> {
   }
 }
 
-/** What of a list its envelope depends on. */
+/** The parts of a list that its envelope depends on. */
 interface Enveloped {
   readonly item: s.TSchema
   readonly meta?: s.TProperties

@@ -57,7 +57,7 @@ export function rawEndpoint<
     readonly bodyBytesMax?: number
     /** Reads the body's text instead of JSON.parse and the schema. @throws ApiError */
     readonly readBody?: (text: string) => Read
-    /** What a request counts as in quotas. Default: one. */
+    /** The units that a request counts as in quotas. Default: one. */
     readonly units?: (
       asked: Pick<Call<Path, Filters, Include, Chain>, 'chainId' | 'filters'> & { readonly body: Read },
       services: Services,

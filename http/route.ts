@@ -75,7 +75,7 @@ export interface Identified {
   isAdmitted: boolean
 }
 
-/** What every route works with. */
+/** The context of every route. */
 export interface RouteContext<Services> {
   readonly services: Services
   readonly chains: readonly number[]

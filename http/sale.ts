@@ -1,11 +1,11 @@
-/** What is known of a request before it is paid for: that it can be answered, and what it costs. */
+/** A request as it is known before it is paid for: that it can be answered, and what it costs. */
 import type { Clock } from '#runtime/runtime.ts'
 import type { Endpoint, PricedRequest } from './endpoint.ts'
 import { partyOf, type Sale } from './request/access.ts'
 import { type Freshness, waitForMinBlock } from './request/freshness.ts'
 import type { Turns } from './request/turns.ts'
 
-/** What a request can be looked at with beforehand. */
+/** The means to look at a request beforehand. */
 interface SaleContext<Services> {
   readonly services: Services
   readonly turns: Turns

@@ -10,7 +10,7 @@ import type { Endpoint } from './endpoint.ts'
 import type { Deadline } from './request/deadline.ts'
 import { EventStream, encodeFrame } from './stream/sse.ts'
 
-/** What streams end by. */
+/** The signals that end streams. */
 interface SendContext {
   readonly clock: Clock
   readonly log: Logger
@@ -123,7 +123,7 @@ async function endAfter(ms: number, events: EventStream, clock: Clock): Promise<
   events.close('timeOver')
 }
 
-/** What was paid for is its payer's alone, and never told by a 304. */
+/** A paid answer is its payer's alone, and never told by a 304. */
 const cachedAs = (request: FastifyRequest, cache: CacheClass): string =>
   request.isPaid ? 'private, no-store' : cacheControl(cache)
 

@@ -1,7 +1,7 @@
 /**
- * What an operator writes, settings and files, checked against a schema. A wrong value is refused
- * with its place and what is expected there (the schema's `description`), and is never repeated: it
- * may hold a password or a key.
+ * An operator's settings and files, checked against a schema. A wrong value is refused with its place and
+ * what is expected there (the schema's `description`), and is never repeated: it may hold a password or a
+ * key.
  */
 import { readFileSync } from 'node:fs'
 import { Compile } from 'typebox/compile'

@@ -1,4 +1,4 @@
-/** What an endpoint answers with, before it is HTTP. */
+/** An endpoint's answer, before it is HTTP. */
 import type { Readable } from 'node:stream'
 import type { Challenged } from '../request/access.ts'
 import type * as s from '../schema.ts'
@@ -28,7 +28,7 @@ export interface WrittenAnswer extends Omit<JsonAnswer, 'kind' | 'value'> {
   readonly tag: string
 }
 
-/** What an endpoint sends, for the serializer and the OpenAPI document. */
+/** The form of an endpoint's answer, for the serializer and the OpenAPI document. */
 export type Produces =
   | {
       readonly kind: 'json'

@@ -8,9 +8,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 const classes = {
   /** Lists and anything that grows with the chain. */
   feed: 'private, max-age=10, stale-while-revalidate=30',
-  /** What is final: a mined transaction, its receipt, its activities. */
+  /** Final facts: a mined transaction, its receipt, its activities. */
   mined: 'private, max-age=86400, stale-while-revalidate=604800',
-  /** What will never change: a range of final blocks. */
+  /** Facts that never change: a range of final blocks. */
   settled: 'private, max-age=31536000, immutable',
   /** Token metadata. */
   metadata: 'max-age=60, stale-while-revalidate=300',
@@ -20,9 +20,9 @@ const classes = {
   curated: 'max-age=300, stale-while-revalidate=3600',
   /** Images. */
   asset: 'public, max-age=86400, stale-while-revalidate=604800',
-  /** What changes with the program: kept, but asked about every time. */
+  /** A page that changes with the program: kept, but asked about every time. */
   page: 'no-cache',
-  /** What has its version in its address, and so never changes. */
+  /** A file that has its version in its address, and so never changes. */
   versioned: 'public, max-age=31536000, immutable',
   /** Pending, private or momentary. */
   none: 'no-store',

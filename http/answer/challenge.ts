@@ -1,5 +1,5 @@
 /**
- * What is to be paid, as the protocols of payment write it: 402, or 410 where what should have paid is
+ * The demand for payment, as the protocols of payment write it: 402, or 410 if what should have paid is
  * gone.
  */
 import type { FastifyReply } from 'fastify'

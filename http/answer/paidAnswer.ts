@@ -10,7 +10,7 @@ import { sendChallenge } from './challenge.ts'
 export interface PaidRead<Answer> {
   readonly payment: RequestPayment
   readonly read: () => Promise<Answer>
-  /** What it makes stays: its money is there before it is made. */
+  /** Its effect stays, so its money comes before it is made. */
   readonly settlesFirst: boolean
 }
 

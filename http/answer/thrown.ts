@@ -1,6 +1,6 @@
 /**
- * What a client is told about a thrown value. Decided by class, code and remedy, never by message
- * text; the text of drivers and databases stays inside.
+ * The client's part of a thrown value. Decided by class, code and remedy, never by message text; the text
+ * of drivers and databases stays inside.
  */
 import { MillraceError } from '#errors.ts'
 import { ApiError, type ErrorCode, errorCatalogue } from '../errors.ts'

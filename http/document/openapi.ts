@@ -26,7 +26,7 @@ const serviceInfo = {
 
 type Json = Readonly<Record<string, unknown>>
 
-/** What this service posts by itself. */
+/** A message that this service posts by itself. */
 export interface OutgoingPost {
   /** One sentence. */
   readonly summary: string
@@ -176,7 +176,7 @@ function exampleOf({ examples }: s.TSchema & { readonly examples?: unknown }): {
   return Array.isArray(examples) && examples.length > 0 ? { example: examples[0] } : {}
 }
 
-/** What a body needs, where there is an example of all of it. */
+/** A body's example: its required members, if all have examples. */
 function bodyExampleOf(schema: s.TSchema): { readonly example?: Json } {
   const { properties, required } = membersOf(schema)
   const entries = itemsOf(required).map((name) => [
@@ -216,7 +216,7 @@ function failures(endpoint: Endpoint<never>): Json {
   }
 }
 
-/** What an endpoint of this kind can answer, beside the codes it declares. */
+/** The codes that an endpoint of this kind can answer, beside those it declares. */
 function codesOf(endpoint: Endpoint<never>): ErrorCode[] {
   const { access, pathParameters, queryParameters, chain, body, deadlineMs, produces } = endpoint
   const codes: ErrorCode[] = ['internal_error', ...endpoint.errors]

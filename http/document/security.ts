@@ -16,7 +16,7 @@ export function schemesOf(endpoints: readonly Endpoint<never>[]): Json {
   return Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => used.has(name)))
 }
 
-/** What an operation takes to know its caller: one of these, as OpenAPI writes them. */
+/** The credentials that an operation takes to know its caller: one of these, as OpenAPI writes them. */
 export function security({ access }: Endpoint<never>): readonly Json[] {
   const keys = [{ apiKey: [] }, { bearer: [] }, { queryKey: [] }]
   const session = { session: [] }

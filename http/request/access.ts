@@ -52,14 +52,14 @@ export interface Caller {
   readonly isOperator: boolean
 }
 
-/** What a 402 of an operation's own asks for, in the offers of a scope: a price, or who the payer is. */
+/** The demand of an operation's own 402, in the offers of a scope: a price, or who the payer is. */
 export interface AskedFor {
   readonly scope: string
   /** `proof`: a charge of zero. */
   readonly what: 'price' | 'proof'
 }
 
-/** What an operation demands of its caller. */
+/** An operation's demands of its caller. */
 export interface AccessRule {
   /**
    * `key`: a key or a session; `session`: a person; `operator`: the operator, or a key with `*`.
@@ -128,7 +128,7 @@ export const operatorOnly: AccessRule = {
   perMinute: 120,
 }
 
-/** What a person does with organizations, projects and keys. */
+/** A person's work on organizations, projects and keys. */
 export const management: AccessRule = { who: 'session', scope: 'management', payable: false }
 
 /** Signing in: counted, and whatever credential is sent decides nothing. */
@@ -185,7 +185,7 @@ export interface ManagingRequest extends Pick<AccessRequest, 'headers' | 'remote
   readonly hasBody: boolean
 }
 
-/** What became of one: `managed` is 204. */
+/** The result of one: `managed` is 204. */
 export type Managed =
   | { readonly kind: 'managed'; readonly headers: Readonly<Record<string, string>> }
   | Challenged
@@ -209,7 +209,7 @@ export interface RequestPayment {
   over(): Promise<void>
 }
 
-/** What became of an admitted request, for accounts of usage. */
+/** The outcome of an admitted request, for accounts of usage. */
 export interface Answered {
   /** OpenAPI template of the path. */
   readonly route: string
@@ -255,13 +255,13 @@ export interface Access {
   readonly answered?: (caller: Caller, rule: AccessRule, answered: Answered) => void
 }
 
-/** What a request is asked before money is: none is taken, or asked for, where it could not be answered. */
+/** The checks of a request before money is asked for: none is, or is taken, if it could not be answered. */
 export interface Sale {
   /** The chain that is asked about; none for what is about no chain. */
   readonly chainId?: number
   /** @throws what the request would fail with, as far as that is known before it is read */
   readonly assertAnswerable: () => Promise<void>
-  /** What it costs at least. Default: what its units do. */
+  /** The least that it costs. Default: the price of its units. */
   readonly price?: Price
 }
 

@@ -9,7 +9,7 @@ export const bounds = {
   'timestamp.to': p.described(p.timestamp, 'Last moment, inclusive, as ISO 8601.'),
 } as const satisfies p.Parameters
 
-/** What a query needs of them. Blocks carry whole seconds, so fractions round inwards. */
+/** The bounds of a query, in blocks. Blocks carry whole seconds, so fractions round inwards. */
 export interface Bounds {
   readonly blockNumberFrom?: number
   readonly blockNumberTo?: number

@@ -6,7 +6,9 @@ import type { EventEmitter } from 'node:events'
 
 export interface ConnectionLimits {
   readonly perAddress: number
-  /** What counts together: addresses of one household. Null counts nothing, as for a proxy. */
+  /**
+   * The party that connections count for: addresses of one household. Null counts nothing, as for a proxy.
+   */
   readonly partyOf: (address: string) => string | null
 }
 

@@ -98,7 +98,7 @@ export class CursorKeys {
 
 interface KeyEntry {
   readonly id: string
-  /** What a cursor of this key begins with. */
+  /** The bytes that a cursor of this key begins with. */
   readonly head: Buffer
   /** Keys of the two digests, as hex: 64 characters, a block of SHA-256 each. */
   readonly inner: string

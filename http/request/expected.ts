@@ -1,4 +1,4 @@
-/** What a value must be, in words, by the rule of a schema that it breaks. */
+/** A value's expected form, in words, by the rule of a schema that it breaks. */
 import type { Compile } from 'typebox/compile'
 import { shorten } from '#primitives.ts'
 import { wordsOf } from '../schema.ts'

@@ -11,7 +11,7 @@ export interface ChainFreshness {
   /** Newest block readers may see; null while there is none. */
   readonly indexedBlock: number | null
   readonly finalizedBlock: number | null
-  /** What made `finalizedBlock` final: a certificate of the chain, or the word of endpoints. */
+  /** The cause of `finalizedBlock`'s finality: a certificate of the chain, or the word of endpoints. */
   readonly finality?: 'proved' | 'agreed'
   /** Newest block the node reports. */
   readonly headBlock: number | null

@@ -114,7 +114,7 @@ export function bodyReader({ method, body }: Bodied): (given: unknown) => unknow
   }
 }
 
-/** What an endpoint tells of its body. */
+/** An endpoint's body. */
 interface Bodied {
   readonly method: string
   readonly body: { readonly schema: TSchema; readonly read?: unknown } | null

@@ -12,9 +12,7 @@ export type { BlockMark, KeyValue, Position } from './cursor.ts'
 
 export type Order = 'asc' | 'desc'
 
-/**
- * What a store is asked for. It reads one row more than `limit` to know whether the list goes on.
- */
+/** A page asked of a store. It reads one row more than `limit` to know whether the list goes on. */
 export interface ListPage {
   readonly order: Order
   readonly limit: number
@@ -29,7 +27,7 @@ export interface ListPage {
   readonly signal: AbortSignal
 }
 
-/** What a store gives back. */
+/** A store's answer. */
 export interface ListResult<Row, Meta = object> {
   /** At most `limit` rows. */
   readonly rows: readonly Row[]
@@ -144,7 +142,7 @@ export interface PageQuery {
   readonly order?: Order | undefined
 }
 
-/** What `nextCursor` and the start of a page are made with. */
+/** The means to make `nextCursor` and the start of a page. */
 export interface Paging {
   readonly keys: CursorKeys
 }

@@ -1,6 +1,6 @@
 /**
- * What a validator found, in words: one problem for a place. Each message goes on from the name of
- * its place, as in `body.limit must be at least 1`.
+ * A validator's findings, in words: one problem for a place. Each message goes on from the name of its
+ * place, as in `body.limit must be at least 1`.
  */
 import { isRecord, shorten } from '#primitives.ts'
 import type { Problem } from '../errors.ts'
@@ -38,10 +38,10 @@ export function sentenceOf([first, ...others]: readonly Problem[]): string {
 /** Room for a long name and a list of choices. */
 const SENTENCE_CHARACTERS_MAX = 300
 
-/** What is known of one place. */
+/** The findings at one place. */
 interface Place {
   readonly path: Problem['path']
-  /** What its value may be, by each rule that it breaks. */
+  /** The expectations of its value, by each rule that it breaks. */
   readonly expected: ReadonlySet<string>
   readonly isNull: boolean
   readonly message?: string

@@ -9,7 +9,7 @@ import type { Clock } from '#runtime/runtime.ts'
 export interface Frame {
   /** Default: the unnamed `message` event. */
   readonly event?: string
-  /** What a client sends back as Last-Event-ID to go on from here. */
+  /** The value that a client sends back as Last-Event-ID to go on from here. */
   readonly id?: string
   /** A JSON value, or text that already is JSON. */
   readonly data: unknown
@@ -26,7 +26,7 @@ const UNREAD_BYTES_MAX = 256 * 1024
 const STALL_MS_MAX = 15_000
 /** Below the 30 to 60 s after which proxies cut idle connections. */
 const HEARTBEAT_MS = 15_000
-/** What a client waits before it reconnects. */
+/** A client's wait before it reconnects. */
 const RETRY_MS = 2_000
 /** Longer ids are not ours. */
 const LAST_EVENT_ID_CHARACTERS_MAX = 1024
