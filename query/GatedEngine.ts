@@ -16,10 +16,10 @@ import {
 import { assertNoneOpen, findOpenWalls, type Probe } from './walls.ts'
 import { withPlaces } from './words/failurePlaces.ts'
 
-/** What differs between the engines. */
+/** The differences between the engines. */
 export interface GatedEngineOptions<Statement> {
   readonly engine: Engine
-  /** What may run of a request. @throws UserQueryError */
+  /** The statement of a request that may run. @throws UserQueryError */
   readonly gate: (request: QueryRequest) => Promise<Statement>
   /** Logs in as the restricted reader. */
   readonly reader: {
@@ -28,7 +28,7 @@ export interface GatedEngineOptions<Statement> {
   }
   /** Asks the reader how it would run the statement; a slot is held meanwhile. */
   readonly explain: (statement: Statement, request: QueryRequest) => Promise<Omit<QueryPlan, 'engine'>>
-  /** What the reader must be refused. */
+  /** Statements that the reader must be refused. */
   readonly probes: (chainId: number) => readonly Probe[]
   /** A probe as a statement, past the gate. */
   readonly ungated: (sql: string) => Statement
@@ -38,7 +38,7 @@ export interface GatedEngineOptions<Statement> {
 }
 
 const ONE = 'SELECT 1'
-/** What an idle engine answers within, a hundred times over. */
+/** An idle engine's time for an answer, a hundred times over. */
 const ANSWER_MS_MAX = 2_000
 
 export class GatedEngine<Statement> implements UserQueryEngine {

@@ -1,4 +1,4 @@
-/** What one user query may cost, whatever its text. */
+/** Limits of one user query, whatever its text. */
 
 /** Rows of one answer at most, and unless fewer are asked for. */
 export const ROWS_MAX = 10_000

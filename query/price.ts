@@ -1,7 +1,6 @@
 /**
- * What a query costs, from what it takes: time of a core and bytes read. The prices are those of a
- * rented core and of the analytics services analysts compare with; whoever charges for queries
- * charges this.
+ * A query's price, from its use of time of a core and of bytes read. The prices are those of a rented core
+ * and of the analytics services analysts compare with; whoever charges for queries charges this.
  */
 import type { QueryEstimate } from './result.ts'
 

@@ -1,9 +1,9 @@
 /**
- * What a user query answers, equal on both engines. The value table: integers up to 32 bits are
- * JSON numbers, wider ones decimal strings; exact numerics are strings without closing zeros behind
- * the point; timestamps are `YYYY-MM-DDTHH:MM:SSZ`, those of no zone the same without the Z, dates
- * `YYYY-MM-DD`; bytes are `0x` and lowercase hex; floats are numbers (`NaN` and the infinities
- * strings); booleans, NULL, text and JSON are themselves; arrays are arrays of these.
+ * A user query's answer, equal on both engines. The value table: integers up to 32 bits are JSON numbers,
+ * wider ones decimal strings; exact numerics are strings without closing zeros behind the point; timestamps
+ * are `YYYY-MM-DDTHH:MM:SSZ`, those of no zone the same without the Z, dates `YYYY-MM-DD`; bytes are `0x`
+ * and lowercase hex; floats are numbers (`NaN` and the infinities strings); booleans, NULL, text and JSON
+ * are themselves; arrays are arrays of these.
  */
 
 import type { RangeSet } from '#ingest/range.ts'
@@ -87,7 +87,7 @@ export interface QueryPlan {
   readonly estimate: QueryEstimate
 }
 
-/** What a query would read, and how long it would take; from statistics, not from running it. */
+/** The estimated reads of a query, and their time; from statistics, not from running it. */
 export interface QueryEstimate {
   readonly rows: number
   readonly bytes: number
@@ -121,7 +121,7 @@ export interface UserQueryEngine {
    * it is left.
    */
   stream(request: QueryRequest): AsyncIterable<ResultEvent>
-  /** What running it would take, from the engine's own plan. */
+  /** The cost of running it, from the engine's own plan. */
   explain(request: QueryRequest): Promise<QueryPlan>
   /**
    * Runs nothing of the request. @throws UserQueryError where it would be refused as things stand: by

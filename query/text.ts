@@ -68,7 +68,7 @@ function controlCharacter(sql: string): number {
   return -1
 }
 
-/** What a string constant of the form '0x…', or PostgreSQL's `'\\x…'`, means. */
+/** The meaning of a string constant of the form '0x…', or PostgreSQL's `'\\x…'`. */
 export type HexConstant =
   | { readonly kind: 'none' }
   | { readonly kind: 'bytes'; readonly hex: string }
@@ -159,7 +159,7 @@ export function matchesNoBytes(pattern: string): boolean {
   return !fits || /[^0-9a-fx%_]/.test(text) || (rest.length === 0 && beginning.length < 2)
 }
 
-/** What the first, the second and every further character may be. */
+/** The choices for the first, the second and every further character. */
 const forms = [/0/, /x/, /[0-9a-f]/] as const
 
 export const noBytesProblem = "a pattern that no bytes match: as text they are '0x' and hex digits"
@@ -173,7 +173,7 @@ export interface ConstantProblem {
   readonly hint: string
 }
 
-/** What is wrong with a text that is no '0x…' beside bytes. */
+/** The problem of a text that is no '0x…' beside bytes. */
 export function textBesideBytes(text: string): ConstantProblem {
   const problem = `${quoted(text)} is compared with bytes and is none`
   const digits = text.replace(/^(0[xX]|\\x)/, '')
@@ -186,8 +186,8 @@ export function textBesideBytes(text: string): ConstantProblem {
 }
 
 /**
- * What is wrong with a constant of `length` bytes compared with values of `width` bytes; undefined
- * where they can be equal.
+ * The problem of a constant of `length` bytes compared with values of `width` bytes; undefined if they can
+ * be equal.
  */
 export function unequalWidths(length: number, width: number, hex: string): ConstantProblem | undefined {
   if (length === width) return undefined
@@ -201,7 +201,7 @@ export function unequalWidths(length: number, width: number, hex: string): Const
   return { problem, hint: `write ${width} bytes, or x LIKE '0x…%' for a beginning` }
 }
 
-/** What is wrong with values of `left` bytes compared with others of `right`: none are equal. */
+/** The problem of values of `left` bytes compared with others of `right`: none are equal. */
 export function unequalValues(left: number, right: number): ConstantProblem {
   const problem = `values of ${left} bytes are compared with values of ${right}`
   const other = left === WORD_BYTES ? right : right === WORD_BYTES ? left : undefined

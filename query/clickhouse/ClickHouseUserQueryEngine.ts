@@ -21,7 +21,7 @@ export interface ClickHouseUserQueryOptions {
   readonly username: string
   readonly password: string
   /**
-   * What a query may name now. @throws UserQueryError for a chain that is not served, or a bad
+   * The names that a query may use now. @throws UserQueryError for a chain that is not served, or a bad
    * signature
    */
   readonly catalogOf: CatalogOf

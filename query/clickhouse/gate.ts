@@ -30,7 +30,7 @@ export interface ClickHouseStatement {
 }
 
 /**
- * What is printed may be longer than what was asked, since names of the select list are written out
+ * A printed query may be longer than the one that was asked, since names of the select list are written out
  * where used.
  */
 const PRINTED_CHARACTERS_MAX = 250_000

@@ -26,9 +26,9 @@ export interface KeyTerm {
   readonly words: readonly string[]
 }
 
-/** What can stand in FROM, as far as terms need it. */
+/** An item of FROM, as far as terms need it. */
 export interface NamedSource {
-  /** What a qualifier calls it, lowercase. */
+  /** The name by which a qualifier calls it, lowercase. */
   readonly name: string
   /** Undefined for what is no decoded table, and for one whose columns the query renames. */
   readonly table: DecodedTable | undefined

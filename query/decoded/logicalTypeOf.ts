@@ -2,8 +2,8 @@ import type { AbiType } from '#transform/abi/abiType.ts'
 import type { LogicalType } from '../logicalType.ts'
 
 /**
- * What a value is in a result. Both engines must hold it: Postgres has no unsigned integers, so an
- * unsigned type is one width further than its signed sister.
+ * A value's type in a result. Both engines must hold it: Postgres has no unsigned integers, so an unsigned
+ * type is one width further than its signed sister.
  */
 export function logicalTypeOf(type: AbiType): LogicalType {
   switch (type.kind) {

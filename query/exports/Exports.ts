@@ -11,14 +11,14 @@ import { UserQueryError } from '../UserQueryError.ts'
 
 /** Three exports of full length. */
 const ALLOWED_MS = 15 * 60_000
-/** What was used comes back evenly: all of it within an hour. */
+/** Used time comes back evenly: all of it within an hour. */
 const RETURN_MS = 60 * 60_000
 /** Milliseconds that pass until one has come back. */
 const RETURN_SHARE = RETURN_MS / ALLOWED_MS
 
 type Work = (signal: AbortSignal) => AsyncIterable<ResultEvent>
 
-/** What parties owe for exports of one engine, in all processes (rows/access/exportDebts.ts). */
+/** Parties' debts for exports of one engine, in all processes (rows/access/exportDebts.ts). */
 export interface ExportDebts {
   /** Milliseconds until all that the party used has come back. */
   leftMs(party: string): Promise<number>

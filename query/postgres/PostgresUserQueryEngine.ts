@@ -17,7 +17,7 @@ export interface PostgresUserQueryOptions {
   /** Logs in as the restricted reader (roles.ts). */
   readonly url: string
   /**
-   * What a query may name now. @throws UserQueryError for a chain that is not served, or a bad
+   * The names that a query may use now. @throws UserQueryError for a chain that is not served, or a bad
    * signature
    */
   readonly catalogOf: CatalogOf

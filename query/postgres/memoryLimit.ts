@@ -6,7 +6,7 @@ import { exportSlots, postgresSlots } from '../slotLimits.ts'
 import type { Administrator } from './setup/roles.ts'
 
 const GIB = 1024 ** 3
-/** What one process may take without a word: the embedded server's limit, and as much again. */
+/** The memory that one process may take without a word: the embedded server's limit, and as much again. */
 const TOLD_ABOVE_BYTES = 2 * GIB
 /** Statements of strangers that run at once. */
 const AT_ONCE = postgresSlots.running + exportSlots.running
@@ -34,7 +34,7 @@ export function memoryLimitIn(limits: string): number | null {
   return told.length === 0 ? null : Math.min(...told)
 }
 
-/** What an operator should know of it; null where it is bounded. */
+/** A note on it for the operator; null if it is bounded. */
 export function memoryNote(limit: number | null): string | null {
   if (limit !== null && limit <= TOLD_ABOVE_BYTES) return null
   const state =

@@ -1,4 +1,4 @@
-/** What follows from transfers: balances, holders, supply, activity by day. */
+/** Relations that follow from transfers: balances, holders, supply, activity by day. */
 import { receivePolicyGuardAddress, zeroAddress } from '#transform/addresses.ts'
 import { type DerivedRelation, described } from './derivedRelation.ts'
 import { carrySoFar, exactSum, isPositive, wrappedSums } from './exactSums.ts'

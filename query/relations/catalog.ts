@@ -1,7 +1,7 @@
 /**
- * What a user query may name. Table references in users' SQL are resolved against a catalog of
- * relations and compiled to sub-selects of exactly the columns listed here; nothing outside the
- * catalog can be reached. Tables decoded by signature join the same catalog.
+ * The names that a user query may use. Table references in users' SQL are resolved against a catalog of
+ * relations and compiled to sub-selects of exactly the columns listed here; nothing outside the catalog can
+ * be reached. Tables decoded by signature join the same catalog.
  */
 
 import { intersection, type RangeSet } from '#ingest/range.ts'

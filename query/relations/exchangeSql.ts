@@ -57,7 +57,7 @@ export const ordersSql = (rowsOf: RowsOf): string =>
   `${flag(1)} AS isBid, ${tick(2)} AS tick, ${flag(3)} AS isFlipOrder, ${tick(4)} AS flipTick ` +
   `FROM ${emitted(rowsOf('logs'), orderPlaced)}`
 
-/** What an order is from a log on; a flip in place (since T5) swaps its sides and keeps its id. */
+/** An order's state from a log on; a flip in place (since T5) swaps its sides and keeps its id. */
 const orderStatesSql = (rowsOf: RowsOf): string => {
   const isFlip = `topic0 = ${bytes(orderFlipped.topic0)}`
   return (
@@ -144,7 +144,7 @@ export const candlesSql = (rowsOf: RowsOf): string =>
   `(SELECT toStartOfMinute(block_timestamp) AS bucket, *, ${position} AS place FROM (${enrichedFillsSql(rowsOf)})) ` +
   'GROUP BY bucket, token, quote_token'
 
-/** What open asks offer, by pair. */
+/** The amounts that open asks offer, by pair. */
 const offeredSql = (rowsOf: RowsOf): string =>
   'SELECT pair.base AS base, pair.quote AS quote, sum(toUInt256(newest.amount - ifNull(filled.amount, toUInt256(0)))) AS offered FROM ' +
   '(SELECT id, max(place) AS began, argMax(amount, place) AS amount, argMax(is_bid, place) AS is_bid ' +

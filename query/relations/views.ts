@@ -1,7 +1,7 @@
 /**
- * What analysts see: one view per relation, the same names, columns and meaning on both engines.
- * Declared once, so that the two engines cannot drift apart; `setup/replaceViews.ts` makes them.
- * Column names are those of the reference indexer.
+ * The views of analysts: one per relation, the same names, columns and meaning on both engines. Declared
+ * once, so that the two engines cannot drift apart; `setup/replaceViews.ts` makes them. Column names are
+ * those of the reference indexer.
  */
 import type { Engine } from '#primitives.ts'
 import { feeTypes, uint256Max } from '#transform/rows/feeUnknown.ts'
@@ -244,7 +244,7 @@ export interface DescribedRelation extends Relation {
   readonly columns: readonly DescribedColumn[]
 }
 
-/** What user SQL may name on an engine. */
+/** The relations that user SQL may name on an engine. */
 export const relationsOf = (engine: Engine): DescribedRelation[] => [
   ...viewsOf(engine).map(relationOfView),
   ...(engine === 'clickhouse' ? [...balanceRelations, ...exchangeRelations] : []),

@@ -89,7 +89,7 @@ function isInOrder({ isTop, orderBy, ...level }: Level, { isPlace }: Scope): boo
 const isPlaceTerm = (term: Term, { isPlace }: Scope): boolean =>
   term.kind === 'star' || (term.kind === 'column' && isPlace(term))
 
-/** What a place in the list, or a name given there, stands for. */
+/** The term that a place in the list, or a name given there, stands for. */
 function resolved(term: Term, { items }: Pick<Level, 'items'>): Term {
   if (term.kind === 'place') return items[term.place - 1]?.term ?? term
   if (term.kind !== 'column' || term.source !== null) return term

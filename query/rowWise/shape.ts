@@ -1,4 +1,4 @@
-/** What of a query decides whether new rows alone continue its answer; the same for both engines. */
+/** The part of a query that decides whether new rows alone continue its answer; the same for both engines. */
 
 /** In lower case; `source` is the name before the dot. */
 export interface Column {
@@ -27,7 +27,7 @@ export interface Level {
   readonly hasAggregate: boolean
   /** Keys that every group has; null without GROUP BY. */
   readonly groupBy: readonly Term[] | null
-  /** What DISTINCT compares; null without it. */
+  /** The terms that DISTINCT compares; null without it. */
   readonly distinct: readonly Term[] | null
   readonly orderBy: readonly Term[]
   /** By which its columns are named. */
@@ -42,7 +42,7 @@ export interface Shape {
   /** UNION ALL: columns get their names from another SELECT. */
   readonly unites: boolean
   readonly levels: readonly Level[]
-  /** What each window is partitioned by. */
+  /** The terms that each window is partitioned by. */
   readonly windows: readonly (readonly Term[])[]
   /** Tables in FROM that no CTE of the query is. */
   readonly relations: readonly string[]

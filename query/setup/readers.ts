@@ -12,7 +12,7 @@ export interface ReaderOf {
   readonly chainIds: readonly number[]
   /** A cluster may hold several stores. */
   readonly storeUuid: string
-  /** What the password is made of. */
+  /** The key that the password is made of. */
   readonly key: string | Uint8Array
 }
 

@@ -4,7 +4,7 @@ import { tables } from '#transform/tables.ts'
 import { ownFunctionStatements } from '../postgres/setup/ownFunctions.ts'
 import { commentOf, type View, type ViewColumn, viewsOf } from '../relations/views.ts'
 
-/** What makes a chain's views in Postgres, and the functions beside them. */
+/** Statements that make a chain's views in Postgres, and the functions beside them. */
 export function postgresStatements(chainId: number): readonly string[] {
   const schema = quoteIdentifier(viewSchemaOf(chainId))
   const views = viewsOf('postgres').flatMap((view) => {

@@ -31,7 +31,7 @@ const documentHint = "a document is JSON: CASE WHEN x LIKE '{%' THEN x::jsonb EN
 /** Casts to what not every text or number is. */
 const casts =
   /::\s*(?!text\b|varchar\b|string\b|jsonb?\b)[a-z]|\bcast\s*\(|\bto_?(?:u?int\d|float\d|decimal\d|date|timestamp)\w*\s*\(/gi
-/** What makes a number wider: between two operands, or as a call. */
+/** Operations that make a number wider: between two operands, or as a call. */
 const widening =
   /(?<=[\w)\]"'`]\s*)(?<!\b(?:SELECT|DISTINCT|\d+e)\s*)(?:\+|-(?!>)|\*)(?!\s*(?:[),;]|FROM\b|$))|\b(?:sum|abs|lcm|plus|minus|multiply|pow|power|negate)\s*\(/gi
 

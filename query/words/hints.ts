@@ -1,4 +1,4 @@
-/** What to write instead of what is not taken; every hint names a form that runs on the engine. */
+/** Forms to write instead of those that are not taken; every hint names one that runs on the engine. */
 
 import type { Engine } from '#primitives.ts'
 import { nearestOf } from '#text/nearest.ts'
@@ -15,7 +15,7 @@ export const correlatedHint =
   'a sub-select sees no column of the query around it here: join one that groups by that column'
 export const equalsHint = 'write ='
 export const divisionHint = 'write x / nullif(y, 0), which is NULL where y is 0'
-/** What to write for a name that is a word of SQL too. */
+/** The form to write for a name that is a word of SQL too. */
 export const quotedNameHint = (word: string): string =>
   `a column or table called ${word} is written "${word}"`
 export const longSeriesHint = 'take a wider step, or bounds that are closer'
@@ -189,7 +189,7 @@ export const everywhere: Readonly<Record<string, string>> = {
   arbitrary: 'any_value(x)',
 }
 
-/** What to call instead of a function that is not among the `known` ones. */
+/** The function to call instead of one that is not among the `known` ones. */
 export function functionHint(engine: Engine, name: string, known: Iterable<string>): string {
   const lower = name.toLowerCase()
   const form = instead[engine][lower] ?? everywhere[lower]
@@ -198,7 +198,7 @@ export function functionHint(engine: Engine, name: string, known: Iterable<strin
   return alike ? `did you mean ${alike}?` : 'functions are listed under `functions` of /v1/indexer/schema'
 }
 
-/** What to write instead of a cast to a type that is not allowed. */
+/** The form to write instead of a cast to a type that is not allowed. */
 export const typeHint = (type: string): string =>
   /^(var)?bit$/.test(type.toLowerCase())
     ? 'a word of bytes is a number as abi_uint(word)'

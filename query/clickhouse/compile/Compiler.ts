@@ -1,4 +1,4 @@
-/** What compiling one query shares: names in scope, findings, printing, refusals. */
+/** The state that compiling one query shares: names in scope, findings, printing, refusals. */
 
 import { nearestOf } from '#text/nearest.ts'
 import type { Catalog } from '../../relations/catalog.ts'
@@ -18,7 +18,7 @@ export interface Column extends Compiled {
   readonly name: string
 }
 
-/** What stands in FROM, under the name the user gave it. */
+/** An item of FROM, under the name the user gave it. */
 export interface ScopeSource {
   readonly name: string | undefined
   readonly columns: readonly Column[]
@@ -170,7 +170,7 @@ function matching(columns: readonly Column[], name: string): readonly Column[] {
   return exact.length > 0 ? exact : found
 }
 
-/** What to write instead of a name that no column has. */
+/** The column's name to write instead of one that no column has. */
 export function nearestColumn(name: string, { sources }: Scope): string | undefined {
   const names = sources.flatMap((source) => source.columns.map((column) => column.name))
   const found = nearestOf(name, names)

@@ -2,7 +2,7 @@
 
 import { SERIES_ROWS_MAX } from '../../text.ts'
 
-/** What is wrong with a value; said as the engine's error, and found in it again. */
+/** Problems of a value; said as the engine's error, and found in it again. */
 const problems = {
   noHex: 'a text that is no hex',
   noDocument: 'a text that is no document',

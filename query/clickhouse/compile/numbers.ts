@@ -157,7 +157,7 @@ export function asOneNumber(values: readonly Compiled[], common: ValueType): rea
   }))
 }
 
-/** What may each become the result: bytes of one length, numbers of one type. */
+/** Values that may each become the result: bytes of one length, numbers of one type. */
 export function alternatives(values: readonly Compiled[]): Compiled[] {
   return [...asOneNumber(asOneLength(values), commonType(values.map(({ type }) => type)))]
 }
@@ -204,7 +204,7 @@ export function assertOneWidth(
 }
 
 /**
- * What is compared: bytes of unlike lengths as Strings, since a FixedString equals itself without
+ * Values that are compared: bytes of unlike lengths as Strings, since a FixedString equals itself without
  * its last zero bytes.
  */
 export function comparable(operands: readonly Compiled[]): Compiled[] {

@@ -7,7 +7,7 @@ import type { Expression, SelectItem } from '../parse/ast.ts'
 
 type ColumnExpression = Extract<Expression, { kind: 'column' }>
 
-/** What knows names as they are declared. */
+/** The declared names. */
 export interface Declared {
   /** The name of the column that an expression means. */
   readonly columnOf: (column: ColumnExpression) => string | undefined

@@ -1,7 +1,7 @@
 /**
- * What the gate knows about the values of an expression. The engine's own types cannot tell bytes
- * from text (both are String) nor a truth value from a small number (both are UInt8), so both are
- * inferred from the columns used.
+ * The gate's knowledge of an expression's values. The engine's own types cannot tell bytes from text (both
+ * are String) nor a truth value from a small number (both are UInt8), so both are inferred from the columns
+ * used.
  */
 
 import type { LogicalType } from '../../logicalType.ts'
@@ -98,7 +98,7 @@ export function commonType(types: readonly ValueType[]): ValueType {
 
 const absent = { isAbsentWhenEmpty: true } as const
 
-/** What is known of whole numbers made of these beside their width and sign. */
+/** The known marks of whole numbers made of these, beside their width and sign. */
 export function marksOf(types: readonly ValueType[]): Pick<ValueType, 'isSmall' | 'isOwn'> {
   return {
     ...(types.every(({ isSmall }) => isSmall) && { isSmall: true as const }),

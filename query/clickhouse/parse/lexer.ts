@@ -159,7 +159,7 @@ function match(pattern: RegExp, sql: string, at: number): string | undefined {
   return pattern.exec(sql)?.[0]
 }
 
-/** What stands for PostgreSQL's operators that are not read. */
+/** Substitutes for PostgreSQL's operators that are not read. */
 const plainer: ReadonlyMap<string, string> = new Map([
   ['^', 'write power(x, 2)'],
   ['#', "write bitXor(a, b), or (x -> 'a') ->> 'b' of a document"],

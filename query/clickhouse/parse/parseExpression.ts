@@ -223,7 +223,7 @@ function parseStep(parser: QueryParser): Expression {
   return { kind: 'unary', word: '-', operand: parsePrimary(parser), at }
 }
 
-/** What is written as an operator and means a call. */
+/** A call that is written as an operator. */
 const called = (name: string, args: readonly [Expression, ...Expression[]]): Expression => ({
   ...callOf(name, args),
   at: Math.min(...args.map(({ at }) => at)),

@@ -41,7 +41,7 @@ function isDocumentStep(reader: TokenReader): boolean {
 
 type Form = (parser: QueryParser, at: number) => Expression | undefined
 
-/** What a word begins when it is not a name; undefined means that it is one after all. */
+/** The form that a word begins if it is not a name; undefined means that it is one after all. */
 const forms: Readonly<Record<string, Form>> = {
   TRUE: (parser, at) => parseWord(parser, { kind: 'boolean', value: true, at }),
   FALSE: (parser, at) => parseWord(parser, { kind: 'boolean', value: false, at }),

@@ -13,7 +13,7 @@ const words: readonly string[] = ['ANY', 'SOME', 'ALL']
 export const startsQuantified = (reader: TokenReader): boolean =>
   words.some((word) => reader.isWord(word)) && reader.isSymbol('(', 1)
 
-/** What stands behind the operator. */
+/** The part behind the operator. */
 export function parseQuantified(parser: QueryParser, operand: Expression, operator: string): Expression {
   const { reader } = parser
   const isAll = reader.next().text.toUpperCase() === 'ALL'

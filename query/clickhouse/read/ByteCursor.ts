@@ -18,7 +18,7 @@ export class ByteCursor {
     return this.#at >= this.bytes.length
   }
 
-  /** What was read so far is whole. */
+  /** Marks all that was read so far as whole. */
   commit(): void {
     this.#committed = this.#at
   }

@@ -11,7 +11,7 @@ import { type Dispatcher, Pool } from 'undici'
 /** Settings of one request. */
 export type Settings = Readonly<Record<string, string | number>>
 
-/** What the engine says of a query that has ended; numbers as texts. */
+/** The engine's summary of a query that has ended; numbers as texts. */
 export interface Summary {
   readonly read_rows: string
   readonly read_bytes: string

@@ -1,6 +1,6 @@
 /**
- * What ClickHouse said about a user query, in our codes. Its texts name hosts and paths, so only
- * known kinds are quoted.
+ * ClickHouse's errors of a user query, in our codes. Its texts name hosts and paths, so only known kinds
+ * are quoted.
  */
 
 import { ClickHouseError } from '@clickhouse/client'
@@ -26,8 +26,8 @@ const faults = new Set(
 const tooWide = '395'
 
 /**
- * What a row made impossible. The gate alone writes throwIf, for what is wider than the engine's
- * widest number.
+ * Failures that a row causes. The gate alone writes throwIf, for what is wider than the engine's widest
+ * number.
  */
 const failures: Readonly<Record<string, string>> = {
   '70': 'a number is out of the range of its type',

@@ -1,7 +1,4 @@
-/**
- * What a ClickHouse plan would read and how long it would take: rows after its indexes, bytes of
- * the columns it reads.
- */
+/** The reads of a ClickHouse plan and their time: rows after its indexes, bytes of the columns it reads. */
 import type { QueryEstimate, ResultRow, SqlValue } from '../../result.ts'
 import { scalar } from '../compile/valueType.ts'
 import type { ClickHouseStatement } from '../gate.ts'
@@ -15,7 +12,7 @@ export const sizeColumns: ClickHouseStatement['columns'] = [
 /** Parsing, planning and the way there and back. */
 const BASE_MS = 10
 /**
- * What two threads do over cached columns with an aggregate on top: an order of magnitude, not
+ * The speed of two threads over cached columns with an aggregate on top: an order of magnitude, not
  * calibrated.
  */
 const ROWS_PER_MS = 20_000

@@ -41,7 +41,10 @@ export function assertCase({ arg, args }: Fields, operands: Operands, walk: Walk
   if (arg !== undefined) assertOperands([arg, ...whens], true, operands, walk)
 }
 
-/** What an expression gives one of. @throws UserQueryError `sql_invalid` for a text among bytes */
+/**
+ * Checks the choices of which an expression gives one. @throws UserQueryError `sql_invalid` for a text
+ * among bytes
+ */
 export function assertChoices(type: string, fields: Fields, operands: Operands, walk: Walk): void {
   const name = stringOf(list(fields['funcname']).at(-1)) ?? ''
   const [value, , otherwise] = list(fields['args'])
@@ -91,7 +94,7 @@ export function assertAlike(compared: readonly (Bytes | undefined)[], walk: Walk
   throw errorAt({ ...walk, at: place }, 'sql_invalid', problem, hint)
 }
 
-/** What is compared with each other; rows field by field. */
+/** Pairs that are compared with each other; rows field by field. */
 function comparedWithin({ lexpr, rexpr }: Fields): readonly (readonly unknown[])[] {
   const items = itemsOf(rexpr)
   const fields = rowFields(lexpr)
@@ -176,7 +179,7 @@ function scalarSelect(operand: unknown): unknown {
   return link['subLinkType'] === 'EXPR_SUBLINK' ? link['subselect'] : undefined
 }
 
-/** What an expression gives one of, as it is; undefined for another expression. */
+/** The choices of which an expression gives one, as they are; undefined for another expression. */
 function choicesOf(operand: unknown): readonly unknown[] | undefined {
   const [[type, found] = ['', {}]] = Object.entries(bare(operand))
   const { args, kind, lexpr, funcname, defresult } = bare(found)

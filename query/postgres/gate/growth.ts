@@ -31,7 +31,7 @@ export const EXPRESSIONS_BYTES_MAX = 512 * 1024 * 1024
 const LONG_BYTES = 1024 * 1024
 /** Any other value: a word as hex has 66 characters, a number of 256 bits 78. */
 const SHORT_BYTES = 100
-/** What an aggregate collects: all of a statement share a bound, and it has eight at most. */
+/** The bytes that an aggregate collects: all of a statement share a bound, and it has eight at most. */
 const COLLECTED_BYTES = COLLECTED_BYTES_MAX / 4
 /** A padding of 4,096 characters. */
 const PADDED_BYTES = 16_384
@@ -157,7 +157,7 @@ class Growth {
     return [[typeof name === 'string' ? name : (path?.at(-1) ?? ''), this.#size(val, seen)]]
   }
 
-  /** What is seen with an item of FROM; names further left are seen too, as LATERAL may. */
+  /** The names seen with an item of FROM; names further left are seen too, as LATERAL may. */
   #withItem(item: unknown, seen: Seen): Seen {
     const [[type, inner] = ['', {}]] = Object.entries(bare(item))
     const fields = bare(inner)

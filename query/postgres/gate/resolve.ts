@@ -51,11 +51,11 @@ export function assertQualifiedNames(statement: unknown, walk: Walk): void {
   new Resolver(walk).select(selectOf(statement), outermost)
 }
 
-/** What an item in FROM brings. */
+/** The names that an item in FROM brings. */
 interface Brought {
-  /** What a qualifier may name. */
+  /** The sources that a qualifier may name. */
   readonly sources: readonly Source[]
-  /** What `*` stands for. */
+  /** The columns that `*` stands for. */
   readonly columns: readonly string[]
 }
 
@@ -245,8 +245,8 @@ class Resolver {
   }
 
   /**
-   * What stands for a table of the catalog is of our own making, and has the columns the catalog
-   * says.
+   * A sub-select that stands for a table of the catalog is of our own making, and has the columns the
+   * catalog says.
    */
   #subselect(subquery: unknown, scope: Scope): readonly string[] {
     const known = this.#walk.findings.relationColumns.get(subquery)

@@ -9,7 +9,7 @@ import { offsetOfByte, positionAt, type SqlPosition } from '../../UserQueryError
 import { equalsHint, fillHint, lateralHint, qualifyHint, quotedNameHint } from '../../words/hints.ts'
 import { type Edit, qualifyEdits } from './qualifyWords.ts'
 
-/** What is left as it is, then the forms. */
+/** Parts that are left as they are, then the forms. */
 const forms =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|`([^`"]+)`|\bINTERVAL\s+(\d{1,9})\s+((?:SECOND|MINUTE|HOUR|DAY|WEEK|MONTH|YEAR)S?)\b|\bLIMIT\s+(\d+)\s*,\s*(\d+)/gi
 
@@ -71,7 +71,7 @@ const hints: readonly (readonly [RegExp, string])[] = [
   [/\s->\s*\w+\s*[^>\w]/, 'a lambda is ClickHouse’s: ask engine=clickhouse'],
 ]
 
-/** What to write instead of what the grammar did not read. */
+/** The form to write instead of one that the grammar did not read. */
 export function syntaxHint(sql: string): string | undefined {
   const plain = sql.replace(/'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\//g, "''")
   const [, word] = reservedAsName.exec(plain) ?? []

@@ -13,7 +13,7 @@ export interface Edit {
 /** A window that stands for the clause; no text of ours or of a user's calls one so. */
 export const mark = 'QUALIFY '
 
-/** What hides words; words and numbers; signs. */
+/** Parts that hide words; words and numbers; signs. */
 const tokens = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|--[^\n]*|\/\*[\s\S]*?\*\/|[\p{L}\p{N}_$]+|[^\s]/gu
 
 interface Token {
@@ -44,7 +44,7 @@ function tokensOf(sql: string): readonly Token[] {
 /** Words and signs behind which QUALIFY is a name. */
 const beforeName =
   /^(SELECT|DISTINCT|AS|WHERE|AND|OR|NOT|BY|ON|FROM|JOIN|HAVING|WITH|WHEN|THEN|ELSE|[-,.(<>=+/%|])$/
-/** What follows a name and begins no condition. */
+/** Words and signs that follow a name and begin no condition. */
 const behindName = /^(FROM|WHERE|GROUP|ORDER|LIMIT|ON|JOIN|AS|AND|OR|ASC|DESC|UNION|[),.;<>=+/*%|])$/
 
 function isClause(read: readonly Token[], index: number): boolean {

@@ -1,5 +1,5 @@
 /**
- * What the checks of one Postgres statement share: the walk's state, typed access to parse nodes,
+ * The state that the checks of one Postgres statement share: the walk's own, typed access to parse nodes,
  * and refusals.
  */
 
@@ -35,7 +35,7 @@ export interface Findings {
   selectCount: number
 }
 
-/** What a SELECT with QUALIFY gives: the names of its outputs and of the columns in its FROM. */
+/** The names of a SELECT with QUALIFY: of its outputs and of the columns in its FROM. */
 export interface Qualified {
   readonly outputs: readonly string[]
   readonly columns: readonly string[]
@@ -55,7 +55,7 @@ export interface Walk {
   readonly findings: Findings
   /** Names of the CTEs visible here. */
   readonly ctes: ReadonlySet<string>
-  /** What narrows the decoded tables in FROM of the SELECT around. */
+  /** Conditions that narrow the decoded tables in FROM of the SELECT around. */
   readonly keyTerms: KeyTerms
   /** Columns whose names have capitals, by their lowercase names. */
   readonly spellings: ReadonlyMap<string, string>

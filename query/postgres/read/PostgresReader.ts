@@ -206,7 +206,7 @@ interface Reads {
   readonly bytes: string
 }
 
-/** What this transaction has read (views.ts makes the function). */
+/** The reads of this transaction (views.ts makes the function). */
 const readsSql = (chainId: number): string =>
   `SELECT rows, bytes FROM ${quoteIdentifier(viewSchemaOf(chainId))}.transaction_reads()`
 

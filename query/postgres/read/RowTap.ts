@@ -120,7 +120,7 @@ export class RowTap {
     this.#wantedBytes = wantedBytes
   }
 
-  /** What is held with what came, once that is enough. */
+  /** The held bytes with those that came, once they are enough. */
   #joined(bytes: Buffer): Buffer | undefined {
     this.#held.push(bytes)
     this.#heldBytes += bytes.length

@@ -1,6 +1,6 @@
 /**
- * What Postgres said about a user query, in our codes. Only classes whose text speaks of the query
- * itself are quoted.
+ * Postgres' errors of a user query, in our codes. Only classes whose text speaks of the query itself are
+ * quoted.
  */
 
 import {
@@ -79,7 +79,7 @@ function positionOf(error: unknown): number | undefined {
 const withoutOwnNames = (message: string): string =>
   message.replaceAll(/"?chain_\d+(_sql)?"?\./g, '').replace(/\bpg_catalog\./g, '')
 
-/** What to write instead; the server's own hints speak of types that need no cast here. */
+/** The form to write instead; the server's own hints speak of types that need no cast here. */
 function hintOf(message: string, error: unknown): string | undefined {
   for (const [pattern, hint] of hints) if (pattern.test(message)) return hint
   const hint = error instanceof Error && 'hint' in error ? error.hint : undefined

@@ -1,4 +1,4 @@
-/** What a Postgres plan would read and how long it would take, from the planner's own numbers. */
+/** The reads of a Postgres plan and their time, from the planner's own numbers. */
 import { quoteIdentifier, viewSchemaOf } from '#store/sql.ts'
 import type { QueryEstimate, ResultRow, SqlValue } from '../../result.ts'
 

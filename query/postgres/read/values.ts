@@ -55,7 +55,7 @@ const bool: Reader = {
 }
 const float: Reader = { type: 'float', read: readFloat }
 const timestamp: Reader = { type: 'timestamp', read: readTimestamp, write: writeTimestamp }
-/** What a clock in some zone shows; a Z would make another moment of it. */
+/** The time that a clock in some zone shows; a Z would make another moment of it. */
 const localTimestamp: Reader = {
   type: 'local_timestamp',
   read: (value) => readTimestamp(value).replace(/Z$/, ''),

@@ -22,7 +22,7 @@ const size = `CREATE FUNCTION {schema}.abi_size(region bytea, at integer) RETURN
 const slice = `CREATE FUNCTION {schema}.abi_slice(region bytea, at integer, length integer) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE
   RETURN CASE WHEN octet_length(region) >= at + length THEN substr(region, at + 1, length) END`
 
-/** What the offset at \`at\` points to, up to the end of the region. */
+/** The bytes that the offset at \`at\` points to, up to the end of the region. */
 const tail = `CREATE FUNCTION {schema}.abi_tail(region bytea, at integer) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE
   RETURN CASE WHEN {schema}.abi_size(region, at) <= octet_length(region)
     THEN substr(region, {schema}.abi_size(region, at)::integer + 1) END`
@@ -40,7 +40,7 @@ const uint = `CREATE FUNCTION {schema}.abi_uint(word bytea) RETURNS numeric LANG
       + substr(word, 12, 7)::bigint) * 72057594037927936 + substr(word, 19, 7)::bigint) * 72057594037927936
       + substr(word, 26, 7)::bigint END`
 
-/** What users call `abi_uint` and so on: of a word of 32 bytes, NULL of any other. */
+/** Functions that users call `abi_uint` and so on: of a word of 32 bytes, NULL of any other. */
 const words = [
   ['uint', 'numeric', '{schema}.abi_uint(word)'],
   [

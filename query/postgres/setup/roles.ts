@@ -75,7 +75,7 @@ export async function grantViews(
   await administrator.query(`GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO ${name}`)
 }
 
-/** What holds should a request ever forget its own, smaller limits. */
+/** Limits that hold should a request ever forget its own, smaller ones. */
 const roleSettings: Readonly<Record<string, string>> = {
   default_transaction_read_only: 'on',
   statement_timeout: '35s',

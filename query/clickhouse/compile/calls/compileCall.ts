@@ -243,7 +243,7 @@ function argumentTypes(call: CallExpression, rule: FunctionRule, args: readonly 
 /** Functions that give the first argument that is there. */
 const defaulting: readonly string[] = ['coalesce', 'ifNull']
 
-/** What PostgreSQL would leave out, the engine takes for an array without elements. */
+/** An absent array, which PostgreSQL would leave out, the engine takes for one without elements. */
 function assertPresent(
   compiler: Compiler,
   call: CallExpression,
@@ -258,7 +258,7 @@ function assertPresent(
 /** Functions whose result is one of their arguments. */
 const choosing: readonly string[] = ['coalesce', 'ifNull', 'greatest', 'least']
 
-/** What a function makes of bytes may be longer or shorter. */
+/** Bytes that a function makes may be longer or shorter. */
 function withoutWidth({ kind, name }: FunctionRule, type: ValueType): ValueType {
   if (choosing.includes(name) || name === 'nullIf') return type
   return kind === 'scalar' && type.scalar === 'bytes' ? { scalar: 'bytes', isArray: type.isArray } : type

@@ -9,9 +9,9 @@
 import { demanded } from '../demanded.ts'
 
 /**
- * What a call's result is: a type by name, or `first` / `second` / `all` / `rest`: that argument's
- * type, the common one of all or of all but the first; `arrayOfFirst`, `elementOfFirst`, `lambda`
- * (array of the lambda's results), `sum`, `branches` (of multiIf).
+ * A call's result: a type by name, or `first` / `second` / `all` / `rest`: that argument's type, the common
+ * one of all or of all but the first; `arrayOfFirst`, `elementOfFirst`, `lambda` (array of the lambda's
+ * results), `sum`, `branches` (of multiIf).
  */
 export type ResultRule =
   | 'int'

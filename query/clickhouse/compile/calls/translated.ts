@@ -119,7 +119,7 @@ function documentText(call: Call): Compiled {
   }
 }
 
-/** What is read of a word of 32 bytes; NULL for any other bytes. */
+/** A value read of a word of 32 bytes; NULL for any other bytes. */
 function ofWord({ compiler, call, args: [value] }: Call, read: (word: string) => string): string {
   if (value?.type.scalar !== 'bytes' || value.type.isArray)
     throw invalid(

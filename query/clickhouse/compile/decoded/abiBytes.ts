@@ -15,9 +15,7 @@ import { quoteBytes, quoteText } from '../Compiler.ts'
 export const sizeAt = (region: string, at: number): string =>
   `toUInt64(least(reinterpretAsUInt256(reverse(substring(${region}, ${at + 1}, 32))), 4294967296))`
 
-/**
- * What the offset at `at` points to, up to the end of the region; empty where it points outside.
- */
+/** The bytes that the offset at `at` points to, up to the end of the region; empty if it points outside. */
 export const tailAt = (region: string, at: number): string =>
   `if(${sizeAt(region, at)} <= length(${region}), substring(${region}, ${sizeAt(region, at)} + 1), '')`
 

@@ -40,7 +40,7 @@ function namedSource({ ctes, catalog }: Compiler, source: Source): NamedSource {
   return { name: source.alias?.text.toLowerCase() ?? own, table }
 }
 
-/** What WHERE demands of every row. */
+/** Conditions that WHERE demands of every row. */
 function conjuncts(condition: Expression | undefined): Expression[] {
   if (!condition) return []
   const isAnd = condition.kind === 'logic' && condition.word === 'AND'

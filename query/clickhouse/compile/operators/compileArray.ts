@@ -112,7 +112,7 @@ function ofElements({ sql, type }: Compiled, common: ValueType): string {
 
 const isNumberAsItIs: ReadonlySet<string> = new Set(['int', 'float'])
 
-/** What is NULL where one of the arrays it was made of is. */
+/** A value that is NULL if one of the arrays it was made of is. */
 export function withAbsence(compiled: Compiled, arrays: readonly (Compiled | undefined)[]): Compiled {
   const absent = arrays.flatMap((array) => (array?.type.isAbsentWhenEmpty ? [`empty(${array.sql})`] : []))
   return absent.length === 0

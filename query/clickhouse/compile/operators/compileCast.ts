@@ -217,7 +217,7 @@ const castAsText: ReadonlySet<string> = new Set([
   'null',
 ])
 
-/** What prints alike on both engines; bytes as '0x…'. */
+/** Text that prints alike on both engines; bytes as '0x…'. */
 export function asText(compiler: Compiler, { sql, type }: Compiled, at: number): string {
   if (type.scalar === 'bytes') return hexText(sql)
   if (type.scalar === 'bool') return `toString(toBool(${sql}))`

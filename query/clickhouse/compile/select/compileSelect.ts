@@ -15,7 +15,7 @@ import { isAbsent } from '../operators/compileArray.ts'
 import { type Declared, outputName } from '../outputName.ts'
 import { compileFrom } from './compileSource.ts'
 
-/** What follows a SELECT in its query. */
+/** The clauses that follow a SELECT in its query. */
 export interface SelectTail {
   readonly orderBy: readonly OrderItem[]
   readonly limitBy: LimitBy | undefined

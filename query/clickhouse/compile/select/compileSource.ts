@@ -142,7 +142,7 @@ function named(
   return { sql: `${sql} AS ${alias}`, source: { name, columns: qualified } }
 }
 
-/** What a relation stands for: its listed columns, within its covered blocks. */
+/** The sub-select that a relation stands for: its listed columns, within its covered blocks. */
 function relationSelect(compiler: Compiler, relation: BoundRelation, terms: readonly KeyTerm[]): string {
   const { columns, source, blockColumn, ranges } = relation
   const isBounded = source.kind !== 'derived' && blockColumn !== null && ranges !== undefined

@@ -69,7 +69,7 @@ const asTextName = 'as_text'
 /** A part of a text in the case that the text is in. */
 const casedName = 'cased'
 const beginsName = 'begins'
-/** What no bytes match is asked of texts alone: of bytes there is no such function. */
+/** A pattern that no bytes match is asked of texts alone: of bytes there is no such function. */
 export const nonBytesName = 'non_bytes'
 
 /**
@@ -172,7 +172,7 @@ export function isTextType(typeName: unknown): boolean {
   return textTypes.has(stringOf(list(typeName['names']).at(-1)) ?? '')
 }
 
-/** What {@link asText} surrounds; undefined for anything else. */
+/** The operand that {@link asText} surrounds; undefined for anything else. */
 export function surroundedByAsText(call: Fields): unknown {
   const names = list(call['funcname']).map(stringOf)
   return names.length === 2 && names[1] === asTextName && names[0] !== 'pg_catalog'

@@ -1,6 +1,6 @@
 /**
- * What an expression gives one of: the constants among them are bytes or text as the others are, so
- * that a '0x' is no text of two letters among bytes.
+ * The choices of which an expression gives one: the constants among them are bytes or text as the others
+ * are, so that a '0x' is no text of two letters among bytes.
  */
 
 import { hexConstant } from '../../../text.ts'

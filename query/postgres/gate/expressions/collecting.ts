@@ -15,7 +15,7 @@ const COLLECTORS_MAX = 8
  */
 export const COLLECTED_BYTES_MAX = 128 * 1024 * 1024
 
-/** What keeping a value costs beside its bytes. */
+/** The cost of keeping a value, beside its bytes. */
 const VALUE_OVERHEAD_BYTES = 32
 
 export const collectors: ReadonlySet<string> = new Set([

@@ -101,8 +101,7 @@ export function rebuildConstant(fields: Fields, walk: Walk, rebuild: Rebuild): u
 }
 
 /**
- * What a '0x…' beside an operator means: bytes (`'0x'` too) where bytes are compared, else the
- * characters.
+ * The meaning of a '0x…' beside an operator: bytes (`'0x'` too) if bytes are compared, else the characters.
  */
 export function rebuildOperand(
   operand: unknown,

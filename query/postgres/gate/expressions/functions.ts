@@ -12,7 +12,7 @@
  */
 export type FunctionPosition = 'scalar' | 'aggregate' | 'window' | 'table'
 
-/** What an argument must be; checked on the constant itself, so that no row can change it. */
+/** The demand on an argument; checked on the constant itself, so that no row can change it. */
 export type ArgumentRule =
   /** An integer constant between 0 and `max`. */
   | { readonly kind: 'length'; readonly max: number }

@@ -69,7 +69,7 @@ const nameAt = (sql: string, at: number): string | undefined =>
 /** Two names and a point, with room for blanks. */
 const NAME_CHARACTERS_MAX = 200
 
-/** What tables are called in the query: Postgres' own way, since a bare one can be a column too. */
+/** The names of tables in the query: Postgres' own way, since a bare one can be a column too. */
 function namesOfSources(statement: unknown): ReadonlySet<string> {
   const names = new Set<string>()
   const waiting: unknown[] = [statement]

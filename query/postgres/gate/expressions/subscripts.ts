@@ -15,5 +15,5 @@ export function rebuildIndirection(fields: Fields, walk: Walk, rebuild: Rebuild)
   return { A_Indirection: { ...rebuilt, arg: asText(rebuilt['arg'], walk) } }
 }
 
-/** What the grammar reads a subscript behind in brackets only, which the printer leaves out. */
+/** Nodes behind which the grammar reads a subscript in brackets only, which the printer leaves out. */
 const unbracketed: ReadonlySet<string> = new Set(['A_ArrayExpr', 'CaseExpr', 'CoalesceExpr', 'MinMaxExpr'])

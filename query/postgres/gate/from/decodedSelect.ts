@@ -134,7 +134,7 @@ const slice = (bytes: string, from: number, length: number) => `substr(${bytes},
 const bytes = (hex: string) => `'\\x${hex}'::bytea`
 const zeros = (count: number) => bytes('00'.repeat(count))
 
-/** What abi_json needs to know of a type. */
+/** The description of a type that abi_json needs. */
 export function typeText(abi: AbiType): string {
   return JSON.stringify(typeNode(abi))
 }

@@ -68,7 +68,7 @@ function decodedTable({ type, fields }: WrappedNode, walk: Walk): NamedSource['t
   return source?.kind === 'decoded' ? source.table : undefined
 }
 
-/** What WHERE demands of every row. */
+/** Conditions that WHERE demands of every row. */
 function conjuncts(condition: unknown, walk: Walk): WrappedNode[] {
   const node = condition === undefined ? null : unwrap(condition, walk)
   if (!node) return []
