@@ -118,11 +118,10 @@ async function endWithClient(client: Pick<pg.ClientBase, 'query'>): Promise<void
 const READ_CONNECTION_SECONDS = 1_800
 
 /**
- * What connections of `reads` are set to. Pages are served by indexes whose blocks are in memory,
- * or on disks that seek for nothing; with the server's default, made for turning disks, a planner
- * rather walks all rows down from the newest once a value is not rare (measured: 1,540 rows for a
- * page of 11, against 15). And every filter has its index, so the plan is the same whatever the
- * value, and is made once.
+ * The settings of connections of `reads`. Pages are served by indexes whose blocks are in memory, or on
+ * disks that seek for nothing; with the server's default, made for turning disks, a planner rather walks
+ * all rows down from the newest once a value is not rare (measured: 1,540 rows for a page of 11, against
+ * 15). And every filter has its index, so the plan is the same whatever the value, and is made once.
  */
 export async function prepareReading(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
   await client.query(`

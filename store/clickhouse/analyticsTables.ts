@@ -14,7 +14,7 @@ import { ClickHouseFailure, selectRows } from './client.ts'
 import { deleteFenced } from './fence.ts'
 import { withRowsFile } from './rowsFile.ts'
 
-/** What a table holds of a range: rows, and the sum of their block numbers, exact as text. */
+/** A table's contents in a range: rows, and the sum of their block numbers, exact as text. */
 export interface TableCount {
   readonly rows: string
   readonly blockSum: string

@@ -13,7 +13,10 @@ import type { Postgres } from '../postgres.ts'
 import { quoteIdentifier } from '../sql.ts'
 import { WITHDRAWN } from './encoderVersion.ts'
 
-/** What a batch must be in one table. `digest` is a sum of CRC32 (digest.ts), exact as text. */
+/**
+ * The contents that one table should have of a batch. `digest` is a sum of CRC32 (digest.ts), exact as
+ * text.
+ */
 export interface ExpectedTable {
   readonly rows: number
   /**
@@ -49,7 +52,7 @@ interface JournalRow extends BlockBounds {
   tables: ExpectedTables
 }
 
-/** What was begun and what is done, as the sink and the lane use it. */
+/** Batches begun and done, as the sink and the lane use them. */
 export interface Journal {
   /** Batches begun and not known to be complete, ascending. */
   open(): Promise<JournalEntry[]>

@@ -1,6 +1,6 @@
 /**
- * What the ClickHouse lane has to know of Postgres: which blocks it may write next, and the
- * payloads to make them from.
+ * The ClickHouse lane's knowledge of Postgres: which blocks it may write next, and the payloads to make
+ * them from.
  */
 import { type BlockRange, difference, intersection, union } from '#ingest/range.ts'
 import type { RawRange } from '#ingest/source.ts'
@@ -24,7 +24,7 @@ export interface MissingRange extends BlockRange {
 export interface LaneLedger {
   /** Blocks that Postgres holds, are final, and ClickHouse lacks; ascending. */
   missing(): Promise<readonly MissingRange[]>
-  /** What is archived of the range, or of as many of its first blocks as are good to hold. */
+  /** The archive of the range, or of as many of its first blocks as are good to hold. */
   archive(range: BlockRange): Promise<RawRange>
 }
 
@@ -48,7 +48,7 @@ export function postgresLaneLedger(postgres: Postgres, schema: string): LaneLedg
   }
 }
 
-/** What chunks have loaded so far: committed in Postgres, though not yet attached. */
+/** Blocks that chunks have loaded so far: committed in Postgres, though not yet attached. */
 async function loadedChunks({ pool }: Postgres, schema: string): Promise<readonly LoadedChunk[]> {
   const result = await pool.query<{ from_block: number; tip: number; to_block: number }>(
     `SELECT from_block, tip, to_block FROM ${quoteIdentifier(schema)}.chunks WHERE tip >= from_block`,

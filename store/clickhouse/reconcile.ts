@@ -41,7 +41,7 @@ export interface Reconciliation {
   readonly forgotten: readonly BlockRange[]
 }
 
-/** What the journal has sent, per table: batches known to be there, and all begun. */
+/** The rows that the journal has sent, per table: batches known to be there, and all begun. */
 interface Journalled {
   readonly written: bigint
   readonly begun: bigint

@@ -174,7 +174,7 @@ function tokenOf(entry: JournalEntry, name: TableName, ledgerId: string): string
   return [name, range.from, range.to, expected[name]?.digest, encoder, attempt, ledgerId].join('|')
 }
 
-/** What ClickHouse must hold of these batches. Tables without rows are left out. */
+/** The contents that ClickHouse must have of these batches. Tables without rows are left out. */
 export function expectedOf(batches: readonly EncodedBatch[]): ExpectedTables {
   const expected: Partial<Record<TableName, ExpectedTable>> = {}
   for (const name of analyticsTableNames) {

@@ -45,7 +45,7 @@ export interface AuditStatus {
   /** Blocks compared since the start of the program, history included. */
   readonly comparedBlocks: number
   readonly differences: readonly Difference[]
-  /** What differs, in words, or why nothing could be compared; null while all is well. */
+  /** The difference in words, or why nothing could be compared; null while all is well. */
   readonly problem: string | null
 }
 
@@ -61,7 +61,7 @@ export const nothingAudited: AuditStatus = {
 
 export interface AuditOptions extends VerifyOptions {
   readonly chainId: number
-  /** What each store holds whole, now. */
+  /** The blocks that each store holds whole, now. */
   readonly coverage: CoverageOf
   /** Newest final block; -1 before it is known. */
   readonly finalized: () => number
@@ -115,7 +115,7 @@ export class Audit {
     }
   }
 
-  /** What was read is read once more: it may have been taken by rules that do not hold. */
+  /** Blocks that were read are read once more: they may have been taken by rules that do not hold. */
   readAgain(): void {
     this.#isReadAgain = true
   }

@@ -23,13 +23,13 @@ export interface ParityStatus {
   readonly comparedBlocks: number
   /** Times all blocks have been compared. */
   readonly rounds: number
-  /** What differs, in words, or why nothing could be compared; null while all is well. */
+  /** The difference in words, or why nothing could be compared; null while all is well. */
   readonly problem: string | null
 }
 
 export interface ParityWatchOptions extends ParityStores {
   readonly chainId: number
-  /** What each store holds whole, now. */
+  /** The blocks that each store holds whole, now. */
   readonly coverage: CoverageOf
   readonly clock: Clock
   readonly log: Logger

@@ -1,5 +1,5 @@
 /**
- * What parity between the stores and the audit against the node share: comparing all the time, and
+ * The common part of parity between the stores and the audit against the node: comparing all the time, and
  * believing no single look.
  */
 
@@ -19,13 +19,13 @@ const GATHER_MS = 10_000
 /** A repair takes blocks away and writes them again; what still differs after this is no repair. */
 const CONFIRM_MS = 1_000
 
-/** What each store holds whole, now. */
+/** The blocks that each store holds whole, now. */
 export type CoverageOf = (store: StoreName) => RangeSet
 
 export const heldByBoth = (coverage: CoverageOf): RangeSet =>
   intersection(coverage('postgres'), coverage('clickhouse'))
 
-/** What a look compared: no block, some of what was new, or all that was. */
+/** The extent of a look: no block, some of the new ones, or all of them. */
 export type Looked = 'nothing' | 'some' | 'all'
 
 export interface Comparing {
@@ -58,7 +58,7 @@ export async function keepComparing(
 }
 
 /**
- * What `compare` finds twice in the range; null when the stores gave the blocks up meanwhile.
+ * A finding that `compare` makes twice in the range; null when the stores gave the blocks up meanwhile.
  * @throws what it throws
  */
 export async function findTwice<Found>(

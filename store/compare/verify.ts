@@ -108,7 +108,7 @@ export async function verifyRange(options: VerifyOptions, range: BlockRange): Pr
 
 type Coverage = Readonly<Record<StoreName, RangeSet>>
 
-/** What was compared, up to `to`. */
+/** The compared part, up to `to`. */
 interface Piece extends Pick<VerifyReport, 'differences' | 'provedBlocks' | 'unprovableBlocks'> {
   readonly to: number
 }

@@ -1,4 +1,4 @@
-/** What was decided of a chain's keys of finality, so that it holds at the next start and elsewhere. */
+/** Decisions about a chain's keys of finality, so that they hold at the next start and elsewhere. */
 
 import { hexOf } from '#ingest/finality/certificate/certificate.ts'
 import type { KeyDecision } from '#ingest/finality/keys/keyDecision.ts'

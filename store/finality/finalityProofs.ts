@@ -135,7 +135,7 @@ export async function comparedProofs(client: Queryable, chainId: number): Promis
   )
 }
 
-/** What the last block of an epoch says of the next one, where the block is held. */
+/** An epoch's last block's word on the next epoch, if the block is held. */
 export async function readBoundary(
   client: Queryable,
   chainId: number,

@@ -10,7 +10,7 @@ import { type BlockFollower, type Completion, type FollowerContext, readFollower
 /** Calls sent in one request; more are refused by many gateways. */
 const CALLS_MAX = 100
 /**
- * What a question to anybody's contract may cost: a hundred times what one needs, and too little for
+ * The highest cost of a question to anybody's contract: a hundred times what one needs, and too little for
  * an answer of many megabytes.
  */
 export const QUESTION_GAS_MAX: Hex = '0x4c4b40'
@@ -20,7 +20,7 @@ export interface ContractQuestion {
   readonly to: Address
   readonly ask: AbiFunction
   readonly args?: readonly unknown[]
-  /** What the call may cost at most. */
+  /** The highest cost of the call. */
   readonly gas?: Hex
 }
 

@@ -45,7 +45,7 @@ export interface FollowerDriverOptions {
   readonly log: Logger
 }
 
-/** What an operator should know of a follower. */
+/** The operator's view of a follower. */
 export interface FollowerStatus {
   readonly name: string
   readonly state: 'unavailable' | 'waiting' | 'filling' | 'following' | 'stopped'

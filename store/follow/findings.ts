@@ -1,4 +1,4 @@
-/** What followers found that an operator should know, looked up now and then beside their steps. */
+/** The findings of followers for the operator, looked up now and then beside their steps. */
 import type { Clock } from '#runtime/runtime.ts'
 import type { Postgres } from '../postgres.ts'
 import type { BlockFollower, Findings } from './follower.ts'

@@ -44,7 +44,7 @@ export interface EventPlace {
   readonly emitter: Address
 }
 
-/** What one event does to one entity. */
+/** The change of one event to one entity. */
 export interface Reducer<State> {
   readonly event: ContractEvent
   /** Arguments are those of `event`. */
@@ -62,7 +62,7 @@ export interface FoldTable<Columns extends FoldColumns = FoldColumns> {
   readonly entity: string
   readonly columns: Columns
   /**
-   * What the history keeps of each entity: its state after every event, or after the last one of
+   * The part of each entity that the history keeps: its state after every event, or after the last one of
    * each block.
    */
   readonly keeps?: 'lastOfBlock'
@@ -107,7 +107,7 @@ export interface FoldChange<Columns extends FoldColumns> {
   readonly state: FoldState<Columns>
 }
 
-/** What became of an entity, by its key. */
+/** An entity's new state, by its key. */
 export interface Touched<State> {
   readonly key: string
   readonly place: Pick<EventPlace, 'blockNumber' | 'logIndex'>

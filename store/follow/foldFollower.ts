@@ -23,7 +23,7 @@ const EVENTS_MAX = 5_000
 /** Data of the logs reduced at once, but for one block that has more. */
 const DATA_BYTES_MAX = 16 << 20
 
-/** What follows the events of some contracts, whatever it keeps of them. */
+/** A follower of the events of some contracts, whatever it keeps of them. */
 export interface EventFollower {
   readonly name: string
   readonly version: number

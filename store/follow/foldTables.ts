@@ -86,7 +86,7 @@ function pastsOf(fold: Pick<FoldTable, 'name' | 'columns' | 'apart'>): readonly 
   ]
 }
 
-/** What each change found its entity in; null where it is the first. */
+/** The state that each change found its entity in; null for the first. */
 async function statesBefore<Columns extends FoldColumns>(
   client: Queryable,
   schema: string,
@@ -172,7 +172,7 @@ export async function deleteTail(
   await refreshCurrent(client, schema, fold, entities)
 }
 
-/** What is the newest state of these entities now has no end. */
+/** Opens the newest state of these entities, which has no end now. */
 async function reviveNewest(
   client: Queryable,
   schema: string,

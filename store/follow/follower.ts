@@ -1,7 +1,7 @@
 /**
- * What follows the blocks held in Postgres and keeps rows of its own: the folds, the balances. A
- * follower says what a range of blocks changes and how blocks are taken back; the driver decides
- * which range, and commits its rows together with its coverage, under the writer's fence.
+ * A follower of the blocks held in Postgres that keeps rows of its own: the folds, the balances. A follower
+ * says what a range of blocks changes and how blocks are taken back; the driver decides which range, and
+ * commits its rows together with its coverage, under the writer's fence.
  */
 import type pg from 'pg'
 import { failure } from '#errors.ts'
@@ -26,18 +26,18 @@ export interface FollowerTransaction {
   readonly finalized: number
 }
 
-/** What a node told of what no block tells. */
+/** A node's word on data that no block tells. */
 export interface Completion {
   store(transaction: FollowerTransaction): Promise<void>
   /** Whether there will never be more. */
   readonly last: boolean
 }
 
-/** What an operator should know of a follower's rows. */
+/** The operator's view of a follower's rows. */
 export interface Findings {
   /** Events that belong to nothing held here; they are in no answer. */
   readonly strays: number
-  /** What a node says otherwise, or what stands still alone, in words; null where there is neither. */
+  /** A node's contradiction, or whatever stands still alone, in words; null if there is neither. */
   readonly differs: string | null
 }
 
@@ -54,13 +54,13 @@ export interface BlockFollower {
   /** `whole`: it begins once all history is held, with all blocks up to the finalized one. */
   readonly begins: 'early' | 'whole'
   /**
-   * What it has to know before its first block, such as balances of genesis, from a node. Returns
-   * how to store that.
+   * The data that it needs before its first block, such as balances of genesis, from a node. Returns how to
+   * store that.
    * @throws a MillraceError with remedy `retry` when no node answers
    */
   prepare(context: FollowerContext): Promise<(transaction: FollowerTransaction) => Promise<void>>
   /**
-   * What no block tells, read from a node whenever it has caught up, until that was all of it. It
+   * Data that no block tells, read from a node whenever it has caught up, until that was all of it. It
    * stands still meanwhile. Null when nothing is to be read now.
    * @throws a MillraceError with remedy `retry` when no node answers
    */

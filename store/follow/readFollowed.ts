@@ -28,7 +28,7 @@ export interface Standing {
   readonly tell: (tip: number) => void
 }
 
-/** What is read: a follower's rows. `completes`: only with what no block tells. */
+/** The source of a read: a follower's rows. `completes`: only with what no block tells. */
 export interface Followed extends Pick<BlockFollower, 'name' | 'version'> {
   readonly completes?: boolean
 }
@@ -72,7 +72,7 @@ export interface FollowedRows {
   readonly values: readonly unknown[]
   /** A column that is never NULL. */
   readonly key: string
-  /** What the text is ordered by. */
+  /** The order of the text. */
   readonly order: string
 }
 

@@ -92,7 +92,7 @@ async function tryStore(client: Queryable, store: () => Promise<void>): Promise<
   return null
 }
 
-/** What Postgres says of the data, and what a reducer throws; all else is nobody's on the chain. */
+/** An error about the data from Postgres, or from a reducer; all else is nobody's on the chain. */
 const isOfEntity = (error: unknown): boolean =>
   isDataFault(error) || (error instanceof Error && !(error instanceof MillraceError) && !('code' in error))
 

@@ -27,7 +27,7 @@ export interface TxPlace {
   readonly txIndex: number
 }
 
-/** What the node said of a transaction. Parsed at each look. */
+/** The node's word on a transaction. Parsed at each look. */
 export interface ArchivedTx {
   readonly transaction: Readonly<Record<string, unknown>>
   readonly receipt: Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 /**
- * What readers may see of one chain, in memory: refreshed from the ledger after every commit of
- * this process, and by polling where another process writes. Reading it costs a request nothing.
+ * The readers' view of one chain, in memory: refreshed from the ledger after every commit of this process,
+ * and by polling where another process writes. Reading it costs a request nothing.
  */
 
 import { messageOf } from '#errors.ts'
@@ -15,8 +15,8 @@ import { OpenParts } from './openParts.ts'
 import { readFinalBlock } from './proofs.ts'
 
 /**
- * What readers may see of a chain: the newest contiguous segment, and where history begins when it
- * is complete.
+ * The readers' view of a chain: the newest contiguous segment, and where history begins when it is
+ * complete.
  */
 export interface Visible {
   readonly segment: BlockRange
@@ -140,7 +140,7 @@ export class ChainState {
     this.#lowerHeads = 0
   }
 
-  /** What lists read: the newest contiguous segment. Undefined while nothing is held. */
+  /** The blocks that lists read: the newest contiguous segment. Undefined while nothing is held. */
   visible(): Visible | undefined {
     const segment = newestSegment(this.#postgresCoverage)
     return segment && { segment, startBlock: this.startBlock, finalized: this.#finalized }

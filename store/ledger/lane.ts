@@ -59,7 +59,10 @@ export const laneOf = (row: LaneRow): LaneState => ({
   withdrawals: row.withdrawals,
 })
 
-/** What readers are shown of a chain: its lane, its newest block's time, and what the stores cover. */
+/**
+ * The picture of a chain that readers are shown: its lane, its newest block's time, and what the stores
+ * cover.
+ */
 export interface Picture {
   readonly lane: LaneState
   /** Unix milliseconds of the lane's newest block; null while it holds none. */
@@ -173,7 +176,7 @@ async function lockLane(
 }
 
 /**
- * What a batch brings: the base tables and all that is derived with them. Folds have a coverage of
+ * Covers the blocks of a batch: the base tables and all that is derived with them. Folds have a coverage of
  * their own.
  */
 export async function extendCoverage(
@@ -202,7 +205,7 @@ export async function reduceCoverage(
   )
 }
 
-/** What one projection of one store covers; the base tables unless said otherwise. */
+/** The coverage of one projection of one store; the base tables unless said otherwise. */
 export async function readCoverage(
   client: Queryable,
   schema: string,
@@ -217,7 +220,7 @@ export async function readCoverage(
   return parseMultirange(result.rows[0]?.blocks ?? '{}')
 }
 
-/** What every projection of a store covers, followers included, by the version of its rules. */
+/** The coverage of every projection of a store, followers included, by the version of its rules. */
 export async function readCoverages(
   client: Queryable,
   schema: string,

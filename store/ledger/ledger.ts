@@ -18,20 +18,20 @@ export interface ChainIdentity {
   readonly chainId: number
   readonly genesisHash: Hash
   readonly headerRule: HeaderRule
-  /** What blocks of this chain do not prove; absent, nothing. */
+  /** The parts that blocks of this chain do not prove; absent, none. */
   readonly loose?: readonly LoosePart[]
   /**
-   * What one endpoint of several told of this alone, until a second one tells it too; `header`
+   * The parts of this that one endpoint of several told alone, until a second one tells them too; `header`
    * stands for the rule of headers.
    */
   readonly alone?: readonly LoosePart[]
-  /** What one told alone and others contradicted: blocks stored before may not prove it. */
+  /** The parts that one told alone and others contradicted: blocks stored before may not prove them. */
   readonly dropped?: readonly LoosePart[]
   /** First block of the history we want. */
   readonly startBlock: number
 }
 
-/** What Postgres knows of a chain, or null when it was never opened here. */
+/** Postgres' knowledge of a chain, or null if it was never opened here. */
 export async function readChainIdentity(postgres: Postgres, chainId: number): Promise<ChainIdentity | null> {
   const result = await postgres.pool.query<{
     genesis_hash: Buffer

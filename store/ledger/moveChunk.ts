@@ -63,7 +63,7 @@ export async function moveLastBlocks(
   await extendCoverage(client, schema, 'postgres', piece)
 }
 
-/** What is left is a whole chunk too: the next writer goes on with it as with any other. */
+/** The rest is a whole chunk too: the next writer goes on with it as with any other. */
 async function endBelow(
   client: Queryable,
   schema: string,

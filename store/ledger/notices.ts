@@ -107,7 +107,7 @@ export class CommitNotices {
   }
 }
 
-/** What notices call the followers of a chain. */
+/** The name that notices give the followers of a chain. */
 const followersOf = (schema: string): string => `${schema}:followers`
 
 /** And its readers. */

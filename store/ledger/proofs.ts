@@ -2,7 +2,7 @@ import { type Postgres, preparedBySchema } from '../postgres.ts'
 import { quoteIdentifier, relationOf } from '../sql.ts'
 import { hashOf, type Queryable } from './lane.ts'
 
-/** What was proved of the blocks held. */
+/** Counts of the proved parts of the blocks held. */
 export interface ProofCounts {
   /** Blocks whose header and both roots were recomputed. */
   readonly provedBlocks: number

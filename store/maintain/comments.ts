@@ -69,7 +69,7 @@ export async function commentClickHouse(
   await Promise.all([...new Set(wanted.map(({ table }) => table))].map(comment))
 }
 
-/** What stands there and should say something else. */
+/** Comments that should say something else. */
 function missing(
   names: readonly TableName[],
   held: readonly Comment[],

@@ -56,8 +56,8 @@ async function readLeft({ postgres, schema }: MendBoundsOptions) {
 }
 
 /**
- * What an older version had loaded of chunks. It goes first: a chunk that is attached meanwhile is
- * among what is looked through next.
+ * The blocks that an older version had loaded of chunks. They go first: a chunk that is attached meanwhile
+ * is among those that are looked through next.
  */
 async function mendChunks(options: MendBoundsOptions): Promise<void> {
   const { postgres, schema } = options

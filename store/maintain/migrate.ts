@@ -65,7 +65,7 @@ export async function migrateApp(postgres: Postgres, clock: Clock = systemRuntim
   })
 }
 
-/** What tells who writes a chain. */
+/** The sources that tell who writes a chain. */
 export interface Writers {
   readonly leases: LeaseWatch
   /** The migrating program, which may hold the chain's lease itself. */
@@ -148,8 +148,8 @@ interface MigrationTarget {
 }
 
 /**
- * What is empty is made in one transaction. Of what others may read each migration is one of its
- * own, so that a kill or a lock that is not got takes back that one alone.
+ * An empty schema is made in one transaction. A migration that others may read is one of its own, so that a
+ * kill or a lock that is not got takes back that one alone.
  */
 async function applyMissing(postgres: Postgres, clock: Clock, target: MigrationTarget): Promise<void> {
   const { scope, migrations } = target

@@ -118,12 +118,12 @@ export async function rederiveRows(
   return names
 }
 
-/** What is left of a piece: the archive gives fewer blocks than asked for where they are large. */
+/** The rest of a piece: the archive gives fewer blocks than asked for if they are large. */
 const restOf = ({ range, chunkFrom }: Piece, done: number): Piece | null =>
   done < range.to ? { range: { from: done + 1, to: range.to }, chunkFrom } : null
 
 /**
- * What stands on the rows goes first, so that nothing is read beside them that was made of the old
+ * Projections that stand on the rows go first, so that nothing is read beside them that was made of the old
  * ones.
  */
 async function begin({ postgres, clickhouse, schema, database, fence }: RederiveOptions): Promise<void> {
@@ -141,7 +141,7 @@ async function begin({ postgres, clickhouse, schema, database, fence }: Rederive
     await clickhouse.command({ query: `TRUNCATE TABLE ${database}.${name}` })
 }
 
-/** What chunks have loaded so far. It is in no coverage yet, and so made again by every run. */
+/** The pieces that chunks have loaded so far. They are in no coverage yet, and so made again by every run. */
 async function chunkPieces({ pool }: Postgres, schema: string): Promise<Piece[]> {
   const chunks = await readChunks(pool, schema)
   return chunks.flatMap(({ range: { from }, tip }) =>

@@ -47,7 +47,7 @@ export class TransferProofs {
     return this.#pool.run({ chainId: chain.chainId, transfer, ...block })
   }
 
-  /** What is under way is given up. */
+  /** Work under way is given up. */
   close(): Promise<void> {
     return this.#pool.destroy()
   }

@@ -11,7 +11,7 @@ export interface CertifiedBlock {
   readonly blockNumber: number
   readonly blockHash: string
   /**
-   * What is hashed to the hash of each block, from the proved block up to the certificate's: each
+   * The headers that hash to the hash of each block, from the proved block up to the certificate's: each
    * one holds the hash of the one before.
    */
   readonly headers: readonly string[]

@@ -11,7 +11,7 @@ import { type Hash, hash } from '#primitives.ts'
 import type { CertifiedBlock } from './certifiedBlock.ts'
 import { asHex, headerItems, type Item, NUMBER, PARENT_HASH, textOf } from './rlpItems.ts'
 
-/** What does not hold: a header, what is said of the certificate, or the certificate itself. */
+/** The part that does not hold: a header, the description of the certificate, or the certificate itself. */
 export interface CertifiedProblem {
   readonly part: 'headers' | 'certificate' | 'epoch' | 'view' | 'blockNumber' | 'blockHash'
   readonly problem: string

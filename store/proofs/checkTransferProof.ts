@@ -20,7 +20,7 @@ import { keyNibbles } from './triePath.ts'
 /** A typed receipt begins with its type, which is below every prefix of a list. */
 const LIST_PREFIX = 0xc0
 
-/** What does not hold, in words; null where the block's hash follows from all of it. */
+/** The problem in words; null if the block's hash follows from all of it. */
 export function transferProblem(proof: TransferProof, transfer: ProvedTransfer): string | null {
   try {
     return problemIn(proof, transfer)

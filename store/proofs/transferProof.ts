@@ -17,7 +17,7 @@ export interface TransferProof {
   readonly chainId: number
   readonly blockNumber: number
   readonly blockHash: string
-  /** What is hashed to the block's hash. */
+  /** The bytes that hash to the block's hash. */
   readonly header: string
   /** Place of the transaction in its block. */
   readonly transactionIndex: number

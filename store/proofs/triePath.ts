@@ -14,7 +14,7 @@ const LEAF = 2
 
 interface Leaf {
   readonly index: number
-  /** What is left of the key's nibbles. */
+  /** The rest of the key's nibbles. */
   readonly path: readonly number[]
   readonly value: Uint8Array
 }

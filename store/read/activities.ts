@@ -30,7 +30,7 @@ export interface FoundActivity {
   readonly position: readonly [number, number, number]
 }
 
-/** What a feed shows as one entry: an activity, or a run of them. Never empty. */
+/** A feed's entry: an activity, or a run of them. Never empty. */
 export type ActivityEntry = readonly FoundActivity[]
 
 /**
@@ -94,7 +94,7 @@ const ROUND_MAX = 500
 /** Activities of one access key that one entry holds at most. */
 const GROUP_MAX = 50
 
-/** What the operator says of contracts, and the chain of coins. */
+/** The operator's words on contracts, and the chain of coins. */
 export interface ActivityRules {
   /** Activities of the operator's own contracts. */
   readonly declared: readonly Activity[]

@@ -1,4 +1,4 @@
-/** What activities are found in, of transactions named by their places. */
+/** The facts that activities are found in, of transactions named by their places. */
 import { type Address, address, type Hash, type Hex, hash } from '#primitives.ts'
 import type { ActivityFacts } from '#transform/activities/activity.ts'
 import type { LogFacts } from '#transform/projection.ts'

@@ -37,7 +37,7 @@ export interface BalancePage extends Omit<WalkPage<BalanceRow>, 'next'> {
 /** Balances are counted up to here. */
 const TOTAL_COUNT_MAX = 10_000
 
-/** What a holder has, largest first. @throws BlockNotReachedError, GenesisIncompleteError */
+/** A holder's balances, largest first. @throws BlockNotReachedError, GenesisIncompleteError */
 export function listBalances(
   chain: FollowedChain,
   { holder, tokens }: { readonly holder: string; readonly tokens: TokenChoice },

@@ -10,8 +10,8 @@ import { type FillColumns, type FillRow, fillRow, fillsOf } from './exchange/fil
 import { type StoredRow, storedTypes } from './lists/row.ts'
 
 /**
- * What is looked through together. `blocks`: as soon as a block is held; `fills`: once the order
- * book has taken it in.
+ * The streams that are looked through. `blocks`: as soon as a block is held; `fills`: once the order book
+ * has taken it in.
  */
 export const streams = ['blocks', 'fills'] as const
 export type Stream = (typeof streams)[number]

@@ -31,7 +31,7 @@ export interface TokenRow {
   readonly token: string
   readonly name: string
   readonly symbol: string
-  /** What the token stands for, such as USD. */
+  /** The currency that the token stands for, such as USD. */
   readonly currency: string
   /** Null where the contract does not say. */
   readonly decimals: number | null
@@ -50,7 +50,7 @@ export interface TokenRow {
   readonly totals: TokenTotals | null
 }
 
-/** What is read of a token beside its attributes. */
+/** The data of a token to read beside its attributes. */
 export interface TokenWants {
   readonly totals: boolean
 }
@@ -60,7 +60,7 @@ export interface TokenChain extends FollowedChain {
   readonly kind: ChainKind
 }
 
-/** What this list is asked for. */
+/** The page that this list is asked for. */
 export type TokenPage = Pick<PageRequest, 'order' | 'limit' | 'offset' | 'position' | 'signal'>
 
 export interface TokenPageResult {
@@ -71,7 +71,7 @@ export interface TokenPageResult {
 /** Which tokens a list has. */
 export interface TokenFilter {
   readonly without: readonly string[]
-  /** What they stand for, in any case. */
+  /** The currency that they stand for, in any case. */
   readonly currency?: string | undefined
 }
 
@@ -227,7 +227,7 @@ const named = 'name IS NOT NULL AND symbol IS NOT NULL'
 const sortKey = ['created_block', 'created_log_idx', 'token']
 
 /**
- * What tells a token's attributes: events of the factory and the token, or the contract itself when
+ * The sources of a token's attributes: events of the factory and the token, or the contract itself when
  * asked.
  */
 type Standard = 'tip20' | 'erc20'

@@ -1,5 +1,5 @@
 /**
- * What blocks do to balances and to the totals of tokens. The newest blocks' changes are kept, so
+ * The changes of blocks to balances and to the totals of tokens. The newest blocks' changes are kept, so
  * that a revert subtracts what the orphaned blocks had added although their rows are gone.
  */
 import type { BlockRange } from '#ingest/range.ts'

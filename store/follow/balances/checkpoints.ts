@@ -1,8 +1,8 @@
 /**
- * What balances and totals were: sums of transfers per holder after every so many blocks, which a
- * read as of an old block begins with, so that it sums few blocks more, however long the history
- * is; and each token's totals after each block that moved it. All are pure functions of the
- * transfers; genesis is added when they are read.
+ * Balances and totals of the past: sums of transfers per holder after every so many blocks, which a read as
+ * of an old block begins with, so that it sums few blocks more, however long the history is; and each
+ * token's totals after each block that moved it. All are pure functions of the transfers; genesis is added
+ * when they are read.
  */
 import type { BlockRange } from '#ingest/range.ts'
 import type { Queryable } from '../../ledger/lane.ts'
@@ -130,7 +130,7 @@ async function findLast(client: Queryable, schema: string, block: number): Promi
   return found.rows[0]?.last ?? -1
 }
 
-/** What a holder had of a token after a block with checkpoints: genesis and the sum up to it. */
+/** A holder's balance of a token after a block with checkpoints: genesis and the sum up to it. */
 export const balanceAtSql = (schema: string, checkpoint: string, token: string, holder: string): string =>
   `${sumUpToSql(quoteIdentifier(schema), token, holder, checkpoint)}
     + coalesce((SELECT genesis.balance FROM ${relationOf(schema, 'genesis_balances')} AS genesis

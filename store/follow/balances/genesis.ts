@@ -28,7 +28,7 @@ export interface GenesisOptions {
   readonly callContracts: CallContracts
 }
 
-/** What genesis gave of one token, as far as its holders were found. */
+/** The grants of genesis of one token, as far as its holders were found. */
 interface GenesisOfToken {
   readonly token: Address
   readonly amounts: ReadonlyMap<string, bigint>
@@ -98,7 +98,7 @@ async function readToken(asking: Asking, token: Address, supply: bigint): Promis
   return { token, amounts, missing }
 }
 
-/** What each holder had before its first transfer. */
+/** Each holder's balance before its first transfer. */
 async function readAmounts(
   { postgres, schema, callContracts, at, signal }: Asking,
   token: Address,

@@ -58,7 +58,7 @@ export async function findMoment(
   return { block, base: { checkpoint }, changes }
 }
 
-/** What is to be undone of the newest state. */
+/** The changes of the newest state to undo. */
 export async function changesSince(
   client: Queryable,
   schema: string,

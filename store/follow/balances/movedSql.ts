@@ -1,4 +1,4 @@
-/** What an account gained of a token in some blocks, summed from the transfers it was a side of. */
+/** An account's gain of a token in some blocks, summed from the transfers it was a side of. */
 import { zeroAddress } from '#transform/addresses.ts'
 import { literalBytes, pairHash, relationOf } from '../../sql.ts'
 

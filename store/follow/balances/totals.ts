@@ -12,9 +12,7 @@ import { movedSql } from './movedSql.ts'
 export interface TokenTotals {
   /** Holders of more than zero; null where genesis gave some to accounts nobody knows of. */
   readonly holderCount: number | null
-  /**
-   * What was minted less what was burned; below zero where a contract's transfers make no sense.
-   */
+  /** The mints less the burns; below zero if a contract's transfers make no sense. */
   readonly totalSupply: bigint
   readonly transferCount: number
   /** Null before the first transfer. */

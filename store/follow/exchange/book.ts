@@ -78,7 +78,7 @@ export interface Fill {
   readonly amount: bigint
   readonly quoteAmount: bigint
   readonly isPartial: boolean
-  /** What the pair's open orders hold after it. */
+  /** The reserves of the pair's open orders after it. */
   readonly reserve0: bigint
   readonly reserve1: bigint
 }
@@ -264,7 +264,7 @@ class Book {
   }
 }
 
-/** What an order still offers. */
+/** The amount that an order still offers. */
 const restingOf = (order: Order | null): bigint => (order?.state === 'open' ? order.remaining : 0n)
 
 const empty = { reserve0: 0n, reserve1: 0n } as const

@@ -1,4 +1,4 @@
-/** What the order book's fold holds: orders, price levels, pairs, and the fills that moved them. */
+/** The state of the order book's fold: orders, price levels, pairs, and the fills that moved them. */
 import { keccak256Hex } from '#ingest/verify/tries/keccak.ts'
 import { type Address, type Hash, type Hex, hash } from '#primitives.ts'
 import type { FoldState, FoldTable } from '../fold.ts'
@@ -37,7 +37,7 @@ export const ordersTable = {
   },
 } as const satisfies FoldTable
 
-/** What rests at one price of one side. */
+/** The orders that rest at one price of one side. */
 export const levelsTable = {
   name: 'exchange_levels',
   entity: 'level',

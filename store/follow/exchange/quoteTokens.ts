@@ -1,4 +1,4 @@
-/** What a token was quoted in at a log: the order book's events name the base token alone. */
+/** A token's quote token at a log: the order book's events name the base token alone. */
 
 import { type Address, address } from '#primitives.ts'
 import { pathUsdAddress, stablecoinDexAddress } from '#transform/addresses.ts'
@@ -41,7 +41,7 @@ export const quoteTokensStatement = (schema: string, asked: readonly TokenAt[]) 
   ],
 })
 
-/** What a token was quoted in before a log; all three are expressions. */
+/** A token's quote token before a log; all three are expressions. */
 export function quoteTokenSql(
   schema: string,
   { token, block, log }: { readonly token: string; readonly block: string; readonly log: string },

@@ -5,7 +5,7 @@
  */
 import type { BookEvent, Fill } from './book.ts'
 
-/** What a fill of one book turned into what: the taker's two tokens. */
+/** The trade of a fill of one book: the taker's two tokens. */
 export interface Leg {
   readonly source: string
   readonly destination: string

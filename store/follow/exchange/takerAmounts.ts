@@ -1,8 +1,8 @@
 /**
- * What takers paid and got where it is not what makers got and paid. The exchange keeps the whole of
- * an exact input and pays no more than an exact output, while each fill is at its price, rounded; so
- * the last fill of a leg may leave a unit or two with the exchange. The truth is the taker's transfer
- * beside the swap: before its fills for an exact input, after them for an exact output.
+ * Takers' payments and receipts if they differ from those of makers. The exchange keeps the whole of an
+ * exact input and pays no more than an exact output, while each fill is at its price, rounded; so the last
+ * fill of a leg may leave a unit or two with the exchange. The truth is the taker's transfer beside the
+ * swap: before its fills for an exact input, after them for an exact output.
  */
 import { stablecoinDexAddress } from '#transform/addresses.ts'
 import type { Queryable } from '../../ledger/lane.ts'
@@ -15,7 +15,7 @@ const LEFT_OVER_MAX = 2n
 /** Logs looked at on either side of a swap: its own transfers are next to it. */
 const LOGS_BESIDE = 8
 
-/** What the taker moved beside a swap; null where it took all from, or left all in, the exchange. */
+/** The taker's movement beside a swap; null if it took all from, or left all in, the exchange. */
 export interface Moved {
   /** Given before the first fill. */
   readonly before: bigint | null
@@ -40,7 +40,7 @@ export function takerQuotes(
   return found
 }
 
-/** What goes into a leg and is not turned is kept. @param given null: what of it nobody tells */
+/** Keeps the part of a leg's input that is not turned. @param given null: nobody tells the input */
 function keepInput(found: Map<Fill, bigint>, swap: Swap, given: bigint | null): void {
   let input = given
   for (const leg of swap) {
@@ -49,7 +49,7 @@ function keepInput(found: Map<Fill, bigint>, swap: Swap, given: bigint | null): 
   }
 }
 
-/** What comes out of a leg and was not asked for is kept. */
+/** Keeps the part of a leg's output that was not asked for. */
 function keepOutput(found: Map<Fill, bigint>, swap: Swap, got: bigint | null): void {
   let output = got
   for (const leg of swap.toReversed()) {

@@ -105,7 +105,7 @@ export function poolOf(row: Readonly<Record<string, unknown>> | undefined): Uint
   return pool
 }
 
-/** What is not known of either side does not differ. */
+/** A side that is not known does not differ. */
 export const differs = (pool: Pool, told: Reserves | null): boolean =>
   told !== null &&
   pool.reserve_user !== null &&

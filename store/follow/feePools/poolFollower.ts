@@ -79,7 +79,7 @@ export function feePoolsFollower(callContracts: CallContracts | null, twoHopsSin
     await transaction.client.query(`TRUNCATE ${relationOf(transaction.schema, 'fee_pool_checks')}`)
   }
 
-  /** What was compared after a block that was taken back is compared again. */
+  /** Comparisons after a block that was taken back are made again. */
   async function revert(transaction: FollowerTransaction, fromBlock: number): Promise<void> {
     await follower.revert(transaction, fromBlock)
     const checks = relationOf(transaction.schema, 'fee_pool_checks')

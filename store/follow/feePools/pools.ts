@@ -39,7 +39,7 @@ export const validatorsTable = {
 export type Pool = FoldState<typeof poolsTable.columns>
 export type Validator = FoldState<typeof validatorsTable.columns>
 
-/** What moves a pool, or decides how. */
+/** Events that move a pool, or decide how. */
 export type PoolEvent = { readonly place: PoolPlace } & (
   | ({ readonly kind: 'minted' } & PoolTokens & Amounts)
   | ({ readonly kind: 'moved' } & PoolTokens & Amounts)
@@ -53,7 +53,7 @@ export type PoolEvent = { readonly place: PoolPlace } & (
 
 export type PoolPlace = Pick<EventPlace, 'blockNumber' | 'logIndex' | 'timestampSeconds'>
 
-/** What a pool gained of each token; what it lost is negative. */
+/** A pool's gain of each token; a loss is negative. */
 interface Amounts {
   readonly user: bigint
   readonly validator: bigint
@@ -64,7 +64,7 @@ export interface CollectedFees {
   readonly kind: 'collected'
   readonly validator: Address
   readonly token: Address
-  /** What was paid, and what of it one pool pays out: each fee turned, rounded down. */
+  /** The payment, and the part of it that one pool pays out: each fee turned, rounded down. */
   readonly paid: bigint
   readonly paidOut: bigint
   /** The most that the gas of any of the transactions might have cost. */

@@ -28,13 +28,13 @@ export function poolId({ userToken, validatorToken }: PoolTokens): Hash {
   return hash(keccak256Hex(Buffer.from(word(userToken) + word(validatorToken), 'hex')))
 }
 
-/** What a pool pays out for a fee: 0.9970 of it, rounded down. */
+/** A pool's payout for a fee: 0.9970 of it, rounded down. */
 export const turned = (amount: bigint): bigint => (amount * 9_970n) / 10_000n
 
-/** What decides the way of one fee. */
+/** The terms that decide the way of one fee. */
 export interface FeeTerms {
   readonly token: Address
-  /** What the token was quoted in before the transaction; null where nothing tells. */
+  /** The token's quote token before the transaction; null if nothing tells. */
   readonly quote: Address | null
   /** Gas limit at the price charged, in the fee token's smallest unit. */
   readonly most: bigint
@@ -73,6 +73,6 @@ export const hopsOver = (quote: Address | null, { userToken, validatorToken }: P
         { userToken: quote, validatorToken },
       ]
 
-/** What is not known is taken to be enough: the direct pool is the usual way. */
+/** A reserve that is not known is taken to be enough: the direct pool is the usual way. */
 const covers = (reserve: bigint | null | undefined, out: bigint): boolean =>
   reserve === null || (reserve !== undefined && reserve >= out)

@@ -36,7 +36,7 @@ const TEXT_BYTES_MAX = 4 * TEXT_CHARACTERS_MAX + 32
 /** Where a text begins and how long it is, a word each. */
 const HEAD_BYTES = 64
 
-/** What a token says of itself. */
+/** A token's word on itself. */
 interface Metadata extends LoneRow {
   readonly entity: Address
   readonly name: string | null

@@ -39,8 +39,8 @@ export type TokenColumns = typeof columns
 export type TokenState = FoldState<TokenColumns>
 
 /**
- * What a token starts with when its creation says nothing else: all transfers allowed, supply up to
- * 2^128 - 1.
+ * The first state of a token if its creation says nothing else: all transfers allowed, supply up to 2^128 -
+ * 1.
  */
 const policyAllowAll = 1n
 const supplyCapDefault = 2n ** 128n - 1n

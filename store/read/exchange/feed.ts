@@ -1,5 +1,5 @@
 /**
- * What aggregators read: fills of final blocks, and pairs as final blocks left them. How far that
+ * The data that aggregators read: fills of final blocks, and pairs as final blocks left them. How far that
  * goes is read in the snapshot of the rows, so that no answer is told to be whole that is not.
  */
 import type pg from 'pg'
@@ -203,7 +203,7 @@ function readPending<Result>(
   return readSnapshot(postgres, signal, (client) => read(client, readMark(client)), 'prepared')
 }
 
-/** What the fold has not undone yet is not counted, though its successors may be final. */
+/** Blocks that the fold has not undone yet are not counted, though their successors may be final. */
 function markSql(schema: string): string {
   const { name, version } = exchangeProjection
   const table = (of: string) => relationOf(schema, of)

@@ -41,11 +41,11 @@ export interface FillRow {
   readonly tick: number
   readonly isPartial: boolean
   readonly amount: bigint
-  /** What the maker paid or got. */
+  /** The maker's payment or receipt. */
   readonly quoteAmount: bigint
-  /** What the taker got or paid: rounding may leave a unit or two with the exchange. */
+  /** The taker's payment or receipt: rounding may leave a unit or two with the exchange. */
   readonly takerQuoteAmount: bigint
-  /** What the pair's open orders hold after it. */
+  /** The reserves of the pair's open orders after it. */
   readonly reserve0: bigint
   readonly reserve1: bigint
 }

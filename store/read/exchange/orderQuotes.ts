@@ -1,4 +1,4 @@
-/** What the orders of transactions are quoted in; their events name the base token alone. */
+/** The quote tokens of orders in transactions; their events name the base token alone. */
 import { type Address, address } from '#primitives.ts'
 import { type ActivityFacts, listOccurrences } from '#transform/activities/activity.ts'
 import { orderFlipped, orderPlaced } from '#transform/events/exchange/stablecoinDex.ts'
@@ -34,7 +34,7 @@ export async function readOrderQuotes(
   return (orderId) => quotes.get(orderId) ?? null
 }
 
-/** What the order book has of these orders: none while it is behind, or cannot be. */
+/** The order book's quote tokens of these orders: none while it is behind, or cannot be. */
 async function readPlacedQuotes(
   { client, schema }: Where,
   orders: readonly { readonly id: bigint; readonly token: Address }[],

@@ -37,7 +37,7 @@ export interface OrderRow {
   readonly txHash: Hash
 }
 
-/** What the store and a node both know of an open order. */
+/** The facts of an open order that the store and a node both know. */
 export type OpenOrder = Pick<
   OrderRow,
   'id' | 'maker' | 'pair' | 'isBid' | 'tick' | 'amount' | 'remaining' | 'isFlip' | 'flipTick'

@@ -9,7 +9,7 @@ export interface StatesQuery {
   /** A table with `life`. */
   readonly table: string
   readonly block: number
-  /** What each row satisfies; several sets of conditions are read apart, each by its own index. */
+  /** The conditions that each row satisfies; several sets of them are read apart, each by its own index. */
   readonly branches: readonly string[]
   /** Expressions of the order, all in one direction. */
   readonly orderBy: readonly string[]

@@ -5,7 +5,7 @@ export interface List<Name extends TableName = TableName> {
   readonly table: Name
   /** Sort key, ascending sense; unique within the table, its first column the block. */
   readonly key: readonly string[]
-  /** What may be filtered by. Each has an index that begins with the column, then the key. */
+  /** The columns to filter by. Each has an index that begins with the column, then the key. */
   readonly filters: Readonly<Record<string, Filter>>
   /**
    * Columns of which two are filtered by together. Each pair has an index that begins with a hash

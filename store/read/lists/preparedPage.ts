@@ -10,7 +10,7 @@ import { type CompiledStatement, compilePage } from './compile.ts'
 import type { BlockMark, List, ListQuery } from './list.ts'
 import { type StoredRow, storedTypes } from './row.ts'
 
-/** What a list wants beside its rows. */
+/** The data that a list wants beside its rows. */
 export interface Beside {
   /** Further columns, of `page`, whose rows are in the order `neighbours`. */
   readonly columns?: readonly string[]

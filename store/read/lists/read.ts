@@ -15,7 +15,7 @@ import type { BlockMark, FilterValue, List } from './list.ts'
 import { cutPage } from './page.ts'
 import { type Beside, type PageQuery, type PageRow, preparePage, reorgedFromSql } from './preparedPage.ts'
 
-/** What a reader asks for; the shape the HTTP toolkit hands over. */
+/** A reader's request; the shape the HTTP toolkit hands over. */
 export interface PageRequest {
   readonly order: 'asc' | 'desc'
   readonly limit: number
@@ -48,7 +48,7 @@ export interface WalkPage<Row> {
 
 export type Page<Name extends TableName> = WalkPage<PageRow<Name>>
 
-/** What a walk is asked for: a query without filters, which the walk has itself. */
+/** The request to a walk: a query without filters, which the walk has itself. */
 export type WalkQuery = Omit<PageQuery, 'filters'>
 
 /** How rows are read in order, whatever gives them. */

@@ -17,9 +17,7 @@ import {
 
 export type ListPage<Row> = WalkPage<Row>
 
-/**
- * What a list answers while nothing of the chain is held yet: a lower bound of nothing, and no end.
- */
+/** A list's answer while nothing of the chain is held yet: a lower bound of nothing, and no end. */
 const emptyPage = { rows: [], next: null, totalCount: 0, totalCountCapped: true } as const
 
 /** Reads a page of a declared list, with what stands beside its rows. */

@@ -1,7 +1,7 @@
 /**
- * What is new to a filter of a JSON-RPC client, and what of that it was told left the chain. The
- * hashes it was told of blocks that were not final are compared with those held now: the last equal
- * one is the fork. The commit log would also tell reverts of blocks that came back.
+ * The news for a filter of a JSON-RPC client, and the told part of it that left the chain. The hashes it
+ * was told of blocks that were not final are compared with those held now: the last equal one is the fork.
+ * The commit log would also tell reverts of blocks that came back.
  */
 import { readSnapshot } from '../../cancel.ts'
 import type { ChainState } from '../../ledger/chainState.ts'
@@ -31,7 +31,7 @@ interface ToldHash {
   readonly isAwaited?: true
 }
 
-/** What a filter is asked for, and how far it was told. */
+/** A filter's question, and how far it was told. */
 export interface ChangesAsked {
   /** Null asks for blocks. */
   readonly filter: ChainLogsFilter | null

@@ -34,7 +34,7 @@ export type ChainLogs =
   /** More than may be read at once; up to this block they would be few enough. */
   | { readonly kind: 'tooMany'; readonly from: number; readonly to: number }
 
-/** What logs are read with. */
+/** The chain's parts that logs are read with. */
 export type LogsChain = Pick<ChainState, 'schema' | 'openParts'>
 
 /** Logs of one answer. */
