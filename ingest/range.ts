@@ -26,7 +26,7 @@ export function normalize(ranges: Iterable<BlockRange>): BlockRange[] {
 
 export const union = (a: RangeSet, b: RangeSet): BlockRange[] => normalize([...a, ...b])
 
-/** What `a` holds and `b` does not. */
+/** The blocks that `a` holds and `b` does not. */
 export function difference(a: RangeSet, b: RangeSet): BlockRange[] {
   const result: BlockRange[] = []
   for (const range of a) {

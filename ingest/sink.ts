@@ -2,8 +2,8 @@ import type { BlockRef } from '#primitives.ts'
 import type { BlockRange } from './range.ts'
 
 /**
- * What every batch tells about itself, whatever its rows are: enough to check continuity and to
- * account for memory.
+ * A batch's own account of itself, whatever its rows are: enough to check continuity and to account for
+ * memory.
  */
 export interface Batch {
   readonly range: BlockRange

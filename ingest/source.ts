@@ -5,7 +5,7 @@ import type { EncodedBlock } from './verify/parts/encodedBlock.ts'
 /** Heads this far apart, or less, are of nodes of one chain of which one is a little behind. */
 export const HEADS_APART_MAX = 128
 
-/** What the chain looked like when asked. `finalized` never exceeds `head`. */
+/** The chain as it looked when asked. `finalized` never exceeds `head`. */
 export interface ChainHead {
   readonly head: BlockRef
   /**
@@ -14,10 +14,10 @@ export interface ChainHead {
    */
   readonly finalized: number
   /**
-   * What `finalized` was concluded from: the final block itself as the node's tag gave it, else the
-   * head it was counted from. Whoever holds this block holds the final chain below it; a block
-   * asked for by its number proves no such thing, because caches in front of nodes keep what was
-   * replaced. Never below `finalized`.
+   * The block that `finalized` was concluded from: the final block itself as the node's tag gave it, else
+   * the head it was counted from. Whoever holds this block holds the final chain below it; a block asked
+   * for by its number proves no such thing, because caches in front of nodes keep what was replaced. Never
+   * below `finalized`.
    */
   readonly finalizedBy: BlockRef
   /**

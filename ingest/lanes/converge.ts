@@ -23,7 +23,7 @@ export interface HeadLane<B extends Batch> extends Fetcher<B> {
   readonly observe?: (event: LaneEvent) => void
 }
 
-/** What a step saw or did, for status and metrics; nothing in the lane depends on it. */
+/** A step's sight or deed, for status and metrics; nothing in the lane depends on it. */
 export type LaneEvent =
   | {
       readonly type: 'target'

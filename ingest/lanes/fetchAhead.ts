@@ -7,7 +7,7 @@ export interface AheadOptions {
   /** Requests of this reader in flight or waiting to be consumed. */
   readonly windowMax: number
   readonly batchBlocksMax: number
-  /** What a fetch is charged before its size is known. */
+  /** The charge of a fetch before its size is known. */
   readonly batchBytesEstimate: number
   readonly budget: ByteBudget
 }

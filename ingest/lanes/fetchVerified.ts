@@ -13,7 +13,7 @@ import { type Answered, type Fetched, UnprovedAnswers, type Witnessing } from '.
 
 export type { Fetched } from './unproved.ts'
 
-/** What turns a range into a checked batch, for both lanes. */
+/** The means to turn a range into a checked batch, for both lanes. */
 export interface Fetcher<B extends Batch> {
   readonly source: Source
   readonly decode: Decode<B, RawRange>
@@ -127,7 +127,7 @@ async function decodeAnswer<B extends Batch>(
   return { batch, endpoint: raw.endpoint, hasEncoded: raw.encoded !== undefined }
 }
 
-/** What came of the answers to one range. */
+/** Failed answers to one range. */
 class Failures {
   #count = 0
   /** The next failure is the last one. */

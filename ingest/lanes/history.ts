@@ -22,7 +22,7 @@ export interface HistoryOptions {
   readonly ahead: AheadOptions
   /** Chunks loaded at the same time. */
   readonly chunksMax: number
-  /** What is to be filled by now; looked at when nothing is left but chunks that failed. */
+  /** The blocks to fill by now; looked at when nothing is left but chunks that failed. */
   readonly replan?: () => Promise<BlockRange | null>
   /** Told after every batch and attachment. Must not throw. */
   readonly observe?: (event: HistoryEvent) => void

@@ -87,7 +87,7 @@ export class UnprovedAnswers<B extends Batch> {
     return null
   }
 
-  /** What others told of the same blocks, and could not be proved, was invented. */
+  /** Other endpoints' answers on the same blocks that could not be proved were invented. */
   #blameOthers(proved: Answered<B>, rules: Witnessing<B>): void {
     const hashes = new Set(proved.batch.refs.map(({ hash }) => hash))
     const isFalse = (one: Answered<B>) =>

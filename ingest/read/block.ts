@@ -1,9 +1,9 @@
 /**
- * What a node answers: blocks with full transactions, receipts and logs, as the JSON they are. The
- * types name the fields that are read; further fields are allowed and kept. Only `parseBlock` and
- * `parseReceipts` make values of these types, and put each in the one spelling, so a `Quantity` has
- * no leading zero, every hex text is lowercase, and heights, hashes and indexes agree. Whether the
- * content is true is for ingest/verify/verifyBlock.ts to find out.
+ * A node's answer: blocks with full transactions, receipts and logs, as the JSON they are. The types name
+ * the fields that are read; further fields are allowed and kept. Only `parseBlock` and `parseReceipts` make
+ * values of these types, and put each in the one spelling, so a `Quantity` has no leading zero, every hex
+ * text is lowercase, and heights, hashes and indexes agree. Whether the content is true is for
+ * ingest/verify/verifyBlock.ts to find out.
  */
 
 import type { Address, Hash, Hex } from '#primitives.ts'
@@ -23,7 +23,7 @@ import {
 } from './shape.ts'
 import { checkTransactionShape } from './transactionShape.ts'
 
-/** What was asked of the node, so that an answer about another block is found out. */
+/** A request to the node, so that an answer about another block is found out. */
 export interface AskedBlock {
   readonly number?: number
   readonly hash?: Hash
@@ -286,10 +286,7 @@ export interface RpcReceipt extends ToldFeeTerms {
 
   /** Wei charged for the data on the chain below; rollups of the OP stack. */
   readonly l1Fee?: Maybe<Quantity>
-  /**
-   * What blobs cost (EIP-4844) with 0x3; the OP stack counts something else here, and names no
-   * price.
-   */
+  /** The cost of blobs (EIP-4844) with 0x3; the OP stack counts something else here, and names no price. */
   readonly blobGasUsed?: Maybe<Quantity>
   readonly blobGasPrice?: Maybe<Quantity>
 

@@ -1,7 +1,6 @@
 /**
- * What receipts of other chains tell of a fee beside gas and its price. No root covers any of it, so
- * a value that cannot be read is no reason to refuse its block: it stays as `unreadable`, and the fee
- * is unknown.
+ * Other chains' words on a fee in receipts, beside gas and its price. No root covers any of it, so a value
+ * that cannot be read is no reason to refuse its block: it stays as `unreadable`, and the fee is unknown.
  */
 import type { Hex } from '#primitives.ts'
 import { DIGITS256, isAbsent } from './shape.ts'

@@ -1,6 +1,6 @@
 /**
- * What a block of Ethereum proves of itself, and blocks of some other chains do not: a chain made
- * of another one's blocks fills in roots of its own, or numbers logs by transaction.
+ * The parts of a block that Ethereum's blocks prove of themselves, and blocks of some other chains do not:
+ * a chain made of another one's blocks fills in roots of its own, or numbers logs by transaction.
  */
 export const looseParts = [
   /** Headers hash in a way that is not known here since a fork; those that do hash are proved. */

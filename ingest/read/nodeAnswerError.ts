@@ -1,7 +1,7 @@
 import { MillraceError } from '#errors.ts'
 
 /**
- * What is wrong with a node's answer, before anything is recomputed:
+ * The problem of a node's answer, before anything is recomputed:
  * - `json_invalid`: the bytes are no JSON, for instance because the body was cut short, or lists
  *   stand in each other without end;
  * - `item_failed`, `item_missing`, `item_duplicate`: an item of the batch is an error, is absent,

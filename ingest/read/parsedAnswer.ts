@@ -3,7 +3,7 @@ import { type Loose, nothingLoose } from './looseParts.ts'
 import { type NodeAnswerCode, NodeAnswerError } from './nodeAnswerError.ts'
 import { ownReceipts } from './ownReceipts.ts'
 
-/** What a node answered for one height. Either may be anything, null included. */
+/** A node's answer for one height. Either may be anything, null included. */
 export interface BlockAnswer {
   readonly number: number
   readonly block: unknown

@@ -22,7 +22,7 @@ import {
   respell,
 } from './shape.ts'
 
-/** What a transaction that was checked says of itself, and its receipt and logs of it. */
+/** A checked transaction's words on itself, and those of its receipt and logs on it. */
 interface Owner {
   readonly hash: string
   readonly type: string

@@ -20,7 +20,7 @@ export interface RelayedCall {
   readonly params: string
 }
 
-/** What a call needs of the endpoint that answers it. */
+/** A call's demands of the endpoint that answers it. */
 export interface RelayWish {
   /** Newest block it names; -1 for none. */
   readonly height: number
@@ -47,7 +47,7 @@ export interface RelayStatus {
 /** A call waits this long for an endpoint that has the block its client was told of. */
 const REACH_MS = 10_000
 const REACH_PAUSE_MS = 100
-/** What is sent goes to who has all that its client was told of. */
+/** A transaction to send goes to whoever has all that its client was told of. */
 const newestBlock: RelayWish = { height: -1, newest: true, asksAll: false }
 
 export class Relay {
@@ -68,7 +68,7 @@ export class Relay {
     this.#heads = new RelayHeads(endpoints, clock, this.#trust)
   }
 
-  /** What ingest holds of the chain, against which heads are weighed from now on. */
+  /** Takes ingest's part of the chain, against which heads are weighed from now on. */
   heed(held: HeldChain): void {
     this.#trust.heed(held)
   }
@@ -77,7 +77,7 @@ export class Relay {
     return { endpoints: this.#endpoints.map((endpoint) => endpoint.status()), isApart: this.#isApart }
   }
 
-  /** What clients were told of. */
+  /** The chain as clients were told of it. */
   get view(): Pick<RelayView, 'shown' | 'shownHash'> {
     return this.#heads.view
   }
@@ -185,9 +185,7 @@ export class Relay {
     return Promise.any(asked).catch(() => false)
   }
 
-  /**
-   * What lives at one endpoint alone is made at the first that answers; null where none does.
-   */
+  /** An object that lives at one endpoint alone is made at the first that answers; null if none does. */
   async askAnywhere(call: RelayedCall, signal: AbortSignal): Promise<PlacedAnswer | null> {
     let refusal: PlacedAnswer | null = null
     for (const endpoint of this.#heads.ranked(this.#endpoints)) {
@@ -324,7 +322,7 @@ interface Asking {
   readonly wish: RelayWish
   readonly signal: AbortSignal
   readonly tried: Set<RelayEndpoint>
-  /** What a node said that another might say better. */
+  /** An answer that another node might better. */
   fallback: RelayAnswer | undefined
   failure: RpcError | undefined
 }

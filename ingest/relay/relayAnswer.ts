@@ -46,7 +46,7 @@ export function readRelayed(answer: HttpAnswer, client: RpcClient): RelayAnswer 
   throw answer.status === 200 ? client.error(read.failure, read.error.message) : client.statusError(answer)
 }
 
-/** Whatever a node says of a call, trouble of its provider included; null for what is no answer. */
+/** A node's answer to a call, trouble of its provider included; null for a body that is none. */
 export function readBody({ bytes, status }: HttpAnswer, client: RpcClient): RelayAnswer | null {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
   const members = membersOf(text)

@@ -18,7 +18,7 @@ import type { Admission } from '../rpc/endpoints/admission.ts'
 import type { Endpoint } from '../rpc/endpoints/endpoint.ts'
 import { type RelayAnswer, readBody, readRelayed } from './relayAnswer.ts'
 
-/** What the calls of clients have cost at an endpoint. */
+/** The cost of clients' calls at an endpoint. */
 export interface RelayEndpointStatus {
   readonly name: string
   readonly head: number | null
@@ -155,8 +155,8 @@ export class RelayEndpoint {
   }
 
   /**
-   * Whatever it says of the call; a gateway's refusal, under which nothing was passed on, is
-   * thrown. @throws RpcError
+   * The endpoint's answer to the call, whatever it says; a gateway's refusal, under which nothing was
+   * passed on, is thrown. @throws RpcError
    */
   async askOnce(method: string, params: string, signal: AbortSignal): Promise<RelayAnswer> {
     return this.#counted(method, signal, async () => {

@@ -1,4 +1,4 @@
-/** What failures of endpoints mean for a call that is passed on. */
+/** The meaning of endpoints' failures for a call that is passed on. */
 import { MillraceError } from '#errors.ts'
 import { RpcError, type RpcFailure } from '../rpc/client/errors.ts'
 

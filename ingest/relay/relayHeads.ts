@@ -231,13 +231,13 @@ export class RelayHeads {
 }
 
 /**
- * What an endpoint says of a tag: null where it does not know it, undefined where it does not
- * answer, `beyond` where it named what it cannot know.
+ * An endpoint's word on a tag: null if it does not know it, undefined if it does not answer, `beyond` if it
+ * named what it cannot know.
  */
 export type TagWord = Awaited<ReturnType<RelayEndpoint['readTag']>> | undefined
 
 /**
- * What two endpoints grant, or what one does and ingest holds as final. One of several alone is
+ * The height that two endpoints grant, or that one does and ingest holds as final. One of several alone is
  * believed no further than that and what was told before, unless all others were caught.
  */
 export function grantedTag(words: readonly TagWord[], finalized: number, before: number): TagSeen {

@@ -5,7 +5,7 @@
 import { MillraceError } from '#errors.ts'
 import type { Clock } from '#runtime/runtime.ts'
 
-/** What has places. */
+/** An endpoint with places. */
 export interface Roomy {
   inFlight: number
   readonly hasRoom: boolean

@@ -14,11 +14,11 @@ import type { RelayEndpoint } from './relayEndpoint.ts'
 export interface WeighedChain {
   readonly number: number
   readonly finalized: number
-  /** What decides of finality; endpoints where it is absent. */
+  /** The decider of finality; endpoints if it is absent. */
   readonly finality?: { readonly name: 'proved' | 'agreed' }
 }
 
-/** What ingest has fetched, proved and stored; -1 while there is nothing. */
+/** Ingest's part of the chain, fetched, proved and stored; -1 while there is nothing. */
 export interface HeldChain {
   readonly tip: number
   readonly finalized: number
@@ -56,7 +56,7 @@ export class RelayTrust {
   #doubted: ReadonlySet<string> = new Set()
   /** The head of each endpoint that was shown to be on the chain. */
   readonly #proved = new Map<RelayEndpoint, BlockRef>()
-  /** What each endpoint could not show: its head, and the blocks it was to have below. */
+  /** The head that each endpoint could not show, and the blocks it was to have below. */
   readonly #refused = new Map<RelayEndpoint, string>()
   readonly #proving = new Map<RelayEndpoint, Promise<boolean>>()
   /** Blocks taken on the word of one endpoint alone. */
@@ -76,7 +76,7 @@ export class RelayTrust {
     this.#weighed = weighed
   }
 
-  /** What ingest holds from now on; read whenever heads are weighed. */
+  /** Takes ingest's part of the chain from now on; read whenever heads are weighed. */
   heed(held: HeldChain): void {
     this.#held = held
   }
@@ -182,7 +182,7 @@ export class RelayTrust {
     return believed
   }
 
-  /** What holds where no head is believed: two endpoints have reached it, or ingest and one. */
+  /** The height that holds if no head is believed: two endpoints have reached it, or ingest and one. */
   #agreedOf([first, second]: readonly Word[]): Believed {
     if (!first) return { height: -1, aloneBy: null }
     return { height: Math.max(second?.number ?? -1, Math.min(this.tip, first.number)), aloneBy: null }
@@ -310,7 +310,7 @@ async function heldOf(
   return own && (known.length === 0 || held.length > 0) ? held : null
 }
 
-/** What an endpoint said last of its head. */
+/** An endpoint's last word on its head. */
 interface Word {
   readonly by: RelayEndpoint
   readonly number: number

@@ -17,7 +17,7 @@ const HEADS_KEPT = 256
  */
 const LOWER_MS = 60_000
 
-/** What endpoints' words on a tag are worth together. */
+/** The joint worth of endpoints' words on a tag. */
 export interface TagSeen {
   /** Granted to it; -1 for none. */
   readonly height: number
@@ -79,7 +79,7 @@ export class RelayView {
     else if (isReplaced || this.#isLate() || this.#isLie(height, doubts)) this.#lower(height, aloneBy)
   }
 
-  /** What was told of a tag last; -1 for nothing. */
+  /** The height last told of a tag; -1 for none. */
   tagged(tag: string): number {
     return this.#tags.get(tag)?.height ?? -1
   }

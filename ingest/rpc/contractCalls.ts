@@ -6,7 +6,7 @@ import { SourceError } from './client/errors.ts'
 export interface ContractCall {
   readonly to: Address
   readonly data: Hex
-  /** What the call may cost at most; the node decides where it is absent. */
+  /** The most that the call may cost; the node decides if it is absent. */
   readonly gas?: Hex
 }
 

@@ -40,7 +40,7 @@ export interface RpcSourceOptions {
   readonly openTransport?: OpenTransport
   /** False: new heads are polled for, and no WebSocket is opened to hear of them. */
   readonly announcements?: boolean
-  /** What decides of finality where it is not what the endpoints agree on. */
+  /** The decider of finality, unless it is the agreement of the endpoints. */
   readonly finality?: (agreed: FinalityRule) => FinalityRule
 }
 
@@ -55,10 +55,7 @@ export interface EndpointPool {
 
 /** The source with what /status shows of it. */
 export interface RpcSource extends Source {
-  /**
-   * What a reader should know: missing methods, configured finality, endpoints left out. A sentence
-   * each.
-   */
+  /** Notes for a reader: missing methods, configured finality, endpoints left out. A sentence each. */
   readonly notes: readonly string[]
   /** Which endpoints have granted far different blocks to be final for long; null when none have. */
   readonly finalityHeld: string | null

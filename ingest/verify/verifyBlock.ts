@@ -34,10 +34,7 @@ import { orderedTrieRoot } from './tries/trie.ts'
  */
 export type Verdict = 'proved' | 'unprovable' | 'refuted' | 'unchecked'
 
-/**
- * What is known about one block. Nothing in it says that the block is final, or on the chain others
- * follow.
- */
+/** The proof of one block. Nothing in it says that the block is final, or on the chain others follow. */
 export interface BlockProof {
   /** The block follows the parent that was given. */
   readonly parent: Verdict
@@ -67,7 +64,7 @@ export interface VerifyOptions {
    * rewritten recordings.
    */
   readonly checks: 'roots' | 'links'
-  /** What blocks of this chain do not prove: a difference there says nothing. */
+  /** The parts that blocks of this chain do not prove: a difference there says nothing. */
   readonly loose?: Loose
   /** Up to where nothing unknown can be in a block; absent, anywhere. */
   readonly known?: Pick<KnownChain, 'headersTo' | 'envelopesTo'>

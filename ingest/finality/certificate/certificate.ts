@@ -11,7 +11,7 @@ import { type Hash, type Hex, hash } from '#primitives.ts'
 import { CanonicalBytes, CanonicalBytesError, varintBytes } from './canonicalBytes.ts'
 import { CertificateRefusedError } from './certificateRefusedError.ts'
 
-/** What a quorum signed. */
+/** The message that a quorum signed. */
 export interface Proposal {
   readonly epoch: number
   /** Round of the epoch in which it was finalized; the block may have been proposed in an earlier one. */

@@ -1,7 +1,7 @@
 import { failure } from '#errors.ts'
 
 /**
- * What a certificate is checked for, in this order:
+ * The checks of a certificate, in this order:
  * - `bytes`: each value in its one spelling, nothing behind the end;
  * - `votePoint`, `seedPoint`: points of the subgroup, not infinity, in their one spelling;
  * - `digest`: the hash of the header as we recomputed it;

@@ -67,7 +67,7 @@ export class CertificateChecks {
     return this.#pool.destroy()
   }
 
-  /** What the worker's function of this name gives. */
+  /** The result of the worker's function of this name. */
   async #run<Result>(
     name: 'check' | 'follow',
     task: CheckTask | FollowTask,

@@ -1,6 +1,6 @@
 /**
- * What the last block of an epoch says of the next one, in its `extraData`: the outcome of the key
- * ceremony of that epoch.
+ * The last block's word on the next epoch, in its `extraData`: the outcome of the key ceremony of that
+ * epoch.
  *
  *     epoch | 32 bytes | mode | total (4 bytes) | n | n points of G2 | 4 lists of keys | flag | …
  *

@@ -2,7 +2,7 @@ import type { Hash, Hex } from '#primitives.ts'
 import { type EpochKeys, withKey, withoutKeyFrom } from './epochKeys.ts'
 import type { KeyRefusal } from './keyRefusedError.ts'
 
-/** What the last block before an epoch led to: its key, or why none was taken. */
+/** The decision that the last block before an epoch led to: its key, or why none was taken. */
 export type KeyDecision = {
   readonly fromEpoch: number
   /** The last block of the epoch before; null where it is not held. */

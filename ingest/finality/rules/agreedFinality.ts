@@ -36,8 +36,8 @@ const APART_MS_MAX = 300_000
 const TAKEN_BACK_MS = 30_000
 
 /**
- * What the endpoints grant together to be final. It never decreases, whatever one of them says
- * later (I5), unless its own word was refuted or all have taken it back for long.
+ * The finality that the endpoints grant together. It never decreases, whatever one of them says later (I5),
+ * unless its own word was refuted or all have taken it back for long.
  */
 export class AgreedFinality implements FinalityRule {
   readonly name = 'agreed'

@@ -1,7 +1,4 @@
-/**
- * What an endpoint says of the end of its chain, and what several such words are worth together.
- * Pure.
- */
+/** An endpoint's word on the end of its chain, and the joint worth of several such words. Pure. */
 import type { BlockRef } from '#primitives.ts'
 import { HEADS_APART_MAX } from '../../source.ts'
 
@@ -11,7 +8,7 @@ export interface Claim {
   readonly timestamp: number | null
   /** The newest block this endpoint grants to be final. */
   readonly finalized: number
-  /** What that was concluded from: the final block of a node's tag, or the head of one without. */
+  /** The block that it was concluded from: the final block of a node's tag, or the head of one without. */
   readonly finalizedBy: BlockRef
   /** Its node has a tag for final blocks; counted from the head they say nothing of the node. */
   readonly isTagged: boolean

@@ -1,11 +1,11 @@
 import type { BlockRef } from '#primitives.ts'
 import type { ChainHead } from '../../source.ts'
 
-/** What is final, and whose word that is. */
+/** The final block, and whose word that is. */
 export interface GrantedFinality {
   /** Newest height that is final. */
   readonly finalized: number
-  /** What that was concluded from: the final block, or a head above it. */
+  /** The block that it was concluded from: the final block, or a head above it. */
   readonly finalizedBy: BlockRef
   /** Name of the endpoint that told it. */
   readonly endpoint: string

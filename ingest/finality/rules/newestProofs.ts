@@ -1,4 +1,4 @@
-/** What the certificates that endpoints gave at one look are worth. */
+/** The worth of the certificates that endpoints gave at one look. */
 import type { Hash } from '#primitives.ts'
 import { type Certificate, readCertificate } from '../certificate/certificate.ts'
 import { CertificateRefusedError } from '../certificate/certificateRefusedError.ts'

@@ -16,7 +16,7 @@ export interface StoredProof extends FinalityProof {
   readonly checkedAtMs: number
 }
 
-/** What a proof did. */
+/** A proof's effect. */
 export type ProofTaken = 'moved' | 'known' | 'equivocated'
 
 /** Proofs that further ones are compared with: at one a second, the last minutes. */

@@ -40,7 +40,7 @@ export interface FinalityWatchOptions {
   readonly log: Logger
 }
 
-/** What is wrong with a chain's certificates. */
+/** A problem of a chain's certificates. */
 export interface FinalityProblem {
   readonly kind: 'finality_key_unknown' | 'finality_certificates_missing' | 'finality_equivocated'
   readonly message: string

@@ -1,4 +1,4 @@
-/** What a watch of a chain's finality asks and tells; the endpoints and the stores are behind it. */
+/** The questions and news of a watch of a chain's finality; the endpoints and the stores are behind it. */
 import type { Hash } from '#primitives.ts'
 import type { Certificate } from '../certificate/certificate.ts'
 import type { CertificatePart } from '../certificate/certificateRefusedError.ts'
@@ -39,7 +39,7 @@ export interface FinalityNetwork {
   refused?(endpoints: readonly string[], part: CertificatePart): void
 }
 
-/** What proves, at some 35 ms of CPU a time. */
+/** Checks of proofs, at some 35 ms of CPU a time. */
 export interface FinalityChecks {
   /** As `assertFinalized`. */
   check(
@@ -60,7 +60,7 @@ export interface FinalityKeeper {
   forgetRefusal(fromEpoch: number): Promise<void>
 }
 
-/** What was stored, by whichever process. */
+/** Proofs and keys that were stored, by whichever process. */
 export interface FinalityStore {
   /** Those that a new one is compared with, by ascending height, and all that contradict each other. */
   proofs(): Promise<readonly StoredProof[]>

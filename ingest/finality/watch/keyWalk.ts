@@ -69,7 +69,7 @@ export class KeyWalk {
     return this.#problem
   }
 
-  /** What was stored meanwhile, by this process or another one. */
+  /** Takes keys that were stored meanwhile, by this process or another one. */
   adopt(keys: EpochKeys): void {
     this.#keys = keys
   }

@@ -7,7 +7,10 @@
 export interface ForkField {
   /** As its standard writes it; of those that are stored, the column of `blocks`. */
   readonly name: string
-  /** What is hashed: 32 bytes, or a number without leading zeros, of which zero is the empty string. */
+  /**
+   * The form of the hashed value: 32 bytes, or a number without leading zeros, of which zero is the empty
+   * string.
+   */
   readonly kind: 'hash' | 'uint64' | 'uint256'
   /** As nodes answer it. */
   readonly json: string

@@ -33,7 +33,7 @@ export function scanReceipts(source: Buffer, block: RpcBlock, bytes: ByteBuffer)
 
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
 
-/** What fields of a receipt are compared with, and where their bytes go. */
+/** The data that fields of a receipt are compared with, and the buffer for their bytes. */
 interface Surroundings {
   readonly cursor: JsonCursor
   readonly bytes: ByteBuffer
@@ -41,7 +41,7 @@ interface Surroundings {
   readonly owner: Owner
 }
 
-/** What receipts and logs say of the transaction they belong to. */
+/** The words of receipts and logs on the transaction they belong to. */
 interface Owner {
   readonly hash: RepeatedText
   readonly index: RepeatedText

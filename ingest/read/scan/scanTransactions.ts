@@ -51,7 +51,7 @@ export function scanTransactions(texts: JsonTexts, owner: BlockName): Transactio
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
 type Transaction = Mutable<RpcTransaction>
 
-/** What is read from, and what a transaction must say of its place. */
+/** The sources to read, and a transaction's place as it must say it. */
 interface Surroundings {
   readonly cursor: JsonCursor
   readonly texts: JsonTexts

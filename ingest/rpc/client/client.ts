@@ -24,7 +24,7 @@ export interface ExchangeLimits {
   readonly calls?: number
 }
 
-/** What several answers may cost together. */
+/** The joint limit of several answers. */
 export interface BytesAllowance {
   readonly bytesMax: number
   /** @throws RpcError when it is spent */
@@ -38,13 +38,13 @@ export interface CallEachBounds {
   readonly signal?: AbortSignal
 }
 
-/** What carries requests to one server. */
+/** The carrier of requests to one server. */
 export type Transport = Pick<Dispatcher, 'dispatch' | 'destroy'>
 
 /** Opens a transport to an origin with at most so many connections. */
 export type OpenTransport = (origin: string, connectionsMax: number) => Transport
 
-/** What an endpoint has cost so far. */
+/** An endpoint's cost so far. */
 export interface RpcCost {
   /** HTTP requests. */
   requests: number
@@ -202,7 +202,7 @@ export class RpcClient {
     return this.error(classifyNodeError(error), `${error.code} ${error.message}`, options)
   }
 
-  /** What the endpoint wrote, for others to read. */
+  /** The endpoint's text, for others to read. */
   blanked(text: string): string {
     return withoutSecrets(text, this.#url)
   }

@@ -40,7 +40,7 @@ export class RpcError extends failure('RpcError', 'rpc_failed', 'retry') {
   readonly endpoint: string
   /** How long the endpoint asked us to wait, when it said. */
   readonly retryAfterMs: number | undefined
-  /** What of a range failed, where the rest of it came. */
+  /** The failed part of a range, if the rest of it came. */
   readonly failed: FailedItems | undefined
 
   constructor(failure: RpcFailure, endpoint: string, detail: string, options?: RpcErrorOptions) {
@@ -69,7 +69,7 @@ export interface FailedItems {
 
 /** No endpoint gave a usable answer within the retry budget. `cause` is the last failure. */
 export class SourceError extends failure('SourceError', 'source_unavailable', 'retry') {
-  /** What was asked, such as `blocks 100..131`. */
+  /** The question, such as `blocks 100..131`. */
   readonly asked: string
   readonly attempts: number
   /** The last failure's kind, when it was one of a request. */

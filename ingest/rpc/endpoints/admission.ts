@@ -35,7 +35,7 @@ export class Admission {
     this.#genesisHash = options.genesisHash
   }
 
-  /** What a reader of /status should know about the endpoints, a sentence each. */
+  /** Notes on the endpoints for a reader of /status, a sentence each. */
   get notes(): readonly string[] {
     return [...this.#notes]
   }

@@ -7,7 +7,7 @@ import type { RpcError, RpcFailure } from '../client/errors.ts'
 import { LatencyWindow } from '../client/latency.ts'
 import { LackingReceipts, RECEIPTS_AGAIN_MS } from './lackingReceipts.ts'
 
-/** What /status shows of an endpoint. */
+/** An endpoint as /status shows it. */
 export interface EndpointStatus {
   readonly name: string
   readonly state: 'unknown' | 'healthy' | 'paused' | 'quarantined'
@@ -75,7 +75,7 @@ export class Endpoint {
   /** Newest block it has named, and the newest it called final. */
   head: number | null = null
   finalized = -1
-  /** What it said last of the chain's end, and when. */
+  /** Its last word on the chain's end, and when. */
   claim: Claim | null = null
   claimedAtMs = Number.NEGATIVE_INFINITY
   /** Probed since it was last away. */
@@ -245,7 +245,7 @@ export class Endpoint {
     metrics.rpcSeconds.observe({ chain: this.#chain, endpoint: this.name }, durationMs / 1000)
   }
 
-  /** What was spent since it was counted last. */
+  /** Counts the spending since the last count. */
   #countCost(): void {
     const { cost } = this.client
     const labels = { chain: this.#chain, endpoint: this.name }

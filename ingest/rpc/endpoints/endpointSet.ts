@@ -1,7 +1,7 @@
 import type { Clock } from '#runtime/runtime.ts'
 import type { Endpoint } from './endpoint.ts'
 
-/** What a request needs of an endpoint, and how much it matters. */
+/** A request's demands of an endpoint, and how much they matter. */
 export interface Wish {
   /** Height the endpoint should have reached. */
   readonly height: number

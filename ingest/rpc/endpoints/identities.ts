@@ -20,7 +20,7 @@ const passing: ReadonlySet<RpcFailure> = new Set([
   'node_error',
 ])
 
-/** What one endpoint tells of itself. */
+/** One endpoint's word on itself. */
 export interface ToldIdentity extends ChainIdentity {
   /** Redacted name of the endpoint. */
   readonly endpoint: string
@@ -41,8 +41,8 @@ export class Identities {
   }
 
   /**
-   * What was told when two tell the same, when all have told or failed, or so long after the first
-   * one that holds block 0 has told: one that is silent holds a start up for a minute.
+   * The identity that is told when two tell the same, when all have told or failed, or so long after the
+   * first one that holds block 0 has told: one that is silent holds a start up for a minute.
    * @throws SettingError when what answers is no JSON-RPC node or refuses our credentials;
    * SourceError when nothing answers.
    */
@@ -92,7 +92,7 @@ export class Identities {
   }
 }
 
-/** What two tell alike; a node that has dropped block 0 tells nothing of it. */
+/** Two identities that are told alike; a node that has dropped block 0 tells nothing of it. */
 export const isSameChain = (one: ChainIdentity, other: ChainIdentity): boolean =>
   one.genesisHash !== null && one.genesisHash === other.genesisHash && one.chainId === other.chainId
 

@@ -5,7 +5,7 @@ import type { CallAnswer, RpcCall, RpcClient } from '../client/client.ts'
 import { RpcError, type RpcFailure, WrongChainError } from '../client/errors.ts'
 import { parseBlockRef, parseQuantity } from '../client/parse.ts'
 
-/** What an endpoint says about itself when it is first met, and again whenever it comes back. */
+/** An endpoint's answers about itself when it is first met, and again whenever it comes back. */
 export interface Probed {
   readonly chainId: number
   /** Null where a node has dropped even the first header. */
@@ -87,8 +87,8 @@ async function askAbilities(client: RpcClient, signal?: AbortSignal) {
 const ofBatches: ReadonlySet<RpcFailure> = new Set(['batch_refused', 'too_large'])
 
 /**
- * What a node says about a call it does not like. Everything else is of the line, and says nothing
- * about the node.
+ * A node's errors about a call it does not like. Everything else is of the line, and says nothing about the
+ * node.
  */
 const ofTheNode: ReadonlySet<RpcFailure> = new Set([
   'method_missing',

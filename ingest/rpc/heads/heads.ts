@@ -261,7 +261,7 @@ export class Heads {
     return this.#options.endpoints.all.some((endpoint) => endpoint !== but && endpoint.answeredLately)
   }
 
-  /** What is left when those are left out whose blocks are not linked to; null where that is undecided. */
+  /** The block that is left without the endpoints whose blocks are not linked; null if that is undecided. */
   async #linked(number: number, told: readonly ToldRef[], signal?: AbortSignal): Promise<BlockRef | null> {
     const [first, ...others] = told
     const other = others.find(({ ref }) => ref.hash !== first?.ref.hash)

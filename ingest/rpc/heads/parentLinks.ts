@@ -16,7 +16,7 @@ export interface ToldHeader {
 /** One side of the question; null where it has no such block. @throws RpcError */
 export type AskHeader = (number: number) => Promise<ToldHeader | null>
 
-/** What two endpoints tell alike, and more than tell otherwise; null where there is no such block. */
+/** The block that two endpoints tell alike, and more than tell otherwise; null if there is none. */
 export function mostTold(told: readonly { readonly ref: BlockRef }[]): BlockRef | null {
   const [most, second] = [...Map.groupBy(told, ({ ref }) => ref.hash).values()].toSorted(
     (a, b) => b.length - a.length,

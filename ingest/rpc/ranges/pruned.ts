@@ -21,7 +21,7 @@ export interface HeldBlocksOptions {
 const LOOKS = 5
 const PAUSE_MS = 500
 /**
- * What was answered so lately is still held by a node that is found again: half a dozen rounds of
+ * A block that was answered so lately is still held by a node that is found again: half a dozen rounds of
  * looks. Nodes that prune as the chain grows are told a few minutes later for it.
  */
 const HELD_MS = 180_000

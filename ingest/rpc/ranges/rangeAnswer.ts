@@ -93,8 +93,8 @@ function notAList(text: Buffer, client: RpcClient): RpcError {
 }
 
 /**
- * What to do first when items failed for different reasons: changing the request, then the
- * endpoint, then waiting.
+ * The first remedy if items failed for different reasons: changing the request, then the endpoint, then
+ * waiting.
  */
 const urgency: readonly RpcFailure[] = [
   'method_missing',
@@ -119,7 +119,7 @@ function itemError(text: Buffer, range: BlockRange, client: RpcClient): RpcError
   return first && client.nodeError(first.error, { failed: failedIn(failed, range) })
 }
 
-/** What makes the answer about one block so long is the block, which is there. */
+/** A too long answer about one block says that the block is there. */
 function tooLong({ from, to }: BlockRange, client: RpcClient): RpcError {
   const options = from === to ? { failed: { first: from, receiptsOf: [from], isEach: true } } : {}
   return client.error('too_large', 'an answer with errors, too long to parse', options)

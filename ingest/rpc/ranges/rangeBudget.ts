@@ -15,7 +15,7 @@ const UNPAID_MAX = 32
 /** Receipts asked for one by one for one range, whatever limit of gas its blocks name. */
 const RECEIPT_CALLS_MAX = 50_000
 
-/** What the answers for one range may cost together, however many requests they come in. */
+/** The joint limit of the answers for one range, however many requests they come in. */
 export class RangeBudget {
   readonly #client: RpcClient
   #bytes: number

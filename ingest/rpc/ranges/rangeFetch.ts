@@ -63,7 +63,7 @@ interface Attempt {
   readonly prunedAt: Set<string>
   /** Endpoints that told the first block of what was asked last, but not its receipts. */
   readonly listless: Set<string>
-  /** What was asked last. */
+  /** The last range asked. */
   last: BlockRange
   blocksMax: number
   failures: number
@@ -258,8 +258,8 @@ export class RangeFetch {
   }
 
   /**
-   * What a failure teaches. `at_once`: the same range again, asked differently; `elsewhere`:
-   * another endpoint first.
+   * A failure's lesson. `at_once`: the same range again, asked differently; `elsewhere`: another endpoint
+   * first.
    */
   #react(attempt: Attempt, error: RpcError): 'at_once' | 'elsewhere' {
     const endpoint = this.#options.endpoints.all.find(({ name }) => name === error.endpoint)

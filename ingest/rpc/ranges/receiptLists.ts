@@ -1,6 +1,6 @@
 /**
- * What a failure teaches of the lists of receipts of an endpoint: which of them it does not tell,
- * so that it is asked for each receipt of those blocks, and goes on to be asked for other lists.
+ * A failure's lesson on the lists of receipts of an endpoint: which of them it does not tell, so that it is
+ * asked for each receipt of those blocks, and goes on to be asked for other lists.
  */
 import type { RpcError, RpcFailure } from '../client/errors.ts'
 import type { Admission } from '../endpoints/admission.ts'

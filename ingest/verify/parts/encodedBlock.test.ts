@@ -9,7 +9,7 @@ import { type BlockProof, verifyBlock } from '../verifyBlock.ts'
 import { type EncodedBlock, encodedHeaderVerdict } from './encodedBlock.ts'
 import { type HeaderRule, headerBytes } from './header.ts'
 
-/** What is proved of an answer, with the block's own bytes or without. */
+/** The proof of an answer, with the block's own bytes or without. */
 function prove(
   { block: json, receipts: list }: Pick<BuiltBlock, 'block' | 'receipts'>,
   encoded?: EncodedBlock,

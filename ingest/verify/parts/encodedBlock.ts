@@ -1,6 +1,6 @@
 /**
- * What a block's own bytes prove where its JSON does not: a field or an envelope that we do not know
- * stands in them as it was hashed.
+ * The proofs of a block's own bytes that its JSON lacks: a field or an envelope that we do not know stands
+ * in them as it was hashed.
  */
 
 import type { RpcBlock } from '../../read/block.ts'

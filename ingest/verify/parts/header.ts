@@ -25,7 +25,7 @@ export function detectHeaderRule(block: RpcBlock): HeaderRule {
 export const headerHash = (block: RpcBlock, rule: 'ethereum' | 'tempo'): string =>
   keccak256Hex(headerBytes(block, rule))
 
-/** What is hashed under a rule of a block's own fields; valid until the next call. */
+/** The bytes to hash under a rule of a block's own fields; valid until the next call. */
 export function headerBytes(block: RpcBlock, rule: 'ethereum' | 'tempo'): Uint8Array {
   writer.rewind(0)
   writer.writeList(rule === 'ethereum' ? ethereumHeader(block) : tempoHeader(block))

@@ -71,7 +71,7 @@ function keyAuthorizationItem(signed: Loose): RlpItem {
   return [keyAuthorizationFields(signed), signatureText(signed['signature'])]
 }
 
-/** What the account signs to grant an access key. */
+/** The fields that the account signs to grant an access key. */
 export function keyAuthorizationFields(signed: Loose): readonly RlpItem[] {
   const required = [scalar(signed['chainId']), keyKinds.get(signed['keyType']) ?? null, hex(signed['keyId'])]
   const optional = [

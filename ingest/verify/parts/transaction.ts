@@ -39,7 +39,7 @@ export function writeEnvelope(writer: RlpWriter, tx: RpcTransaction): boolean {
   return true
 }
 
-/** What the hash of a transaction's bytes says of it. */
+/** The verdict of the hash of a transaction's bytes. */
 export function transactionVerdict(tx: RpcTransaction, hash: string): TransactionVerdict {
   if (hash === tx.hash) return 'own'
   return isOpen(tx) ? 'open' : 'contradicted'

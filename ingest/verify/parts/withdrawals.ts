@@ -24,7 +24,7 @@ function hasWithdrawals({ withdrawals, withdrawalsRoot }: RpcBlock, isEthereum: 
   return root === rootOf(withdrawals)
 }
 
-/** What an uncle is can be told from its hash by nobody, but whether there is one can. */
+/** An uncle cannot be told from its hash, but whether there is one can. */
 function hasUncles({ uncles, sha3Uncles }: RpcBlock, isEthereum: boolean): boolean {
   if (!Array.isArray(uncles)) return true
   return uncles.length === 0 ? sha3Uncles === NO_UNCLES || !isEthereum : sha3Uncles !== NO_UNCLES

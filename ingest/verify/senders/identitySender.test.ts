@@ -139,7 +139,7 @@ describe('owners of a configurable account', () => {
   const account: Hex = `0x${'a1'.repeat(20)}`
   const keys = accessKeys()
 
-  /** What owners with these weights approve, the identities by their access keys. */
+  /** The approval of owners with these weights, of the identities by their access keys. */
   async function approved(given: {
     readonly identities: readonly ZkIdentity[]
     readonly threshold?: number

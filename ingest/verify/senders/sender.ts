@@ -91,9 +91,9 @@ function boundHash(version: unknown, hash: Uint8Array, account: Hex): Uint8Array
 const accessKeyPrefix = Buffer.of(4)
 
 /**
- * What chains put where nobody signed: zeros (Tempo's system transactions, Polygon's state sync),
- * ones (transactions that came over a bridge on Moonbeam). Other small numbers are signatures that
- * somebody chose, of accounts without a key (EIP-4788).
+ * A chain's stand-in where nobody signed: zeros (Tempo's system transactions, Polygon's state sync), ones
+ * (transactions that came over a bridge on Moonbeam). Other small numbers are signatures that somebody
+ * chose, of accounts without a key (EIP-4788).
  */
 const isPlaceholder = (r: string, s: string): boolean => r === s && placeholder.test(r)
 const placeholder = /^0{63}[01]$/

@@ -5,7 +5,7 @@ import type { Hex } from '#primitives.ts'
 export class SenderRefutedError extends failure('SenderRefutedError', 'sender_refuted', 'retry') {
   readonly blockNumber: number
   readonly txIndex: number
-  /** What the node says. */
+  /** The node's word. */
   readonly told: Hex
   /** The account that signed; null when the signature is nobody's. */
   readonly recovered: Hex | null

@@ -1,4 +1,4 @@
-/** What the sender of a transaction signed: the hash of its envelope without the signature. */
+/** The digest that the sender of a transaction signed: the hash of its envelope without the signature. */
 
 import type { RpcTransaction } from '../../read/block.ts'
 import { envelopeFields } from '../parts/transaction.ts'

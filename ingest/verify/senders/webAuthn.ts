@@ -1,5 +1,5 @@
 /**
- * What a passkey signs (WebAuthn, 6.3.3 and 7.2): the data of its device, and a hash of JSON that
+ * The bytes that a passkey signs (WebAuthn, 6.3.3 and 7.2): the data of its device, and a hash of JSON that
  * holds the challenge.
  */
 

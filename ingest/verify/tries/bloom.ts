@@ -2,7 +2,7 @@
 
 import { keccak256 } from './keccak.ts'
 
-/** What a bloom covers of a log. */
+/** The part of a log that a bloom covers. */
 export interface BloomLog {
   readonly address: string
   readonly topics: readonly string[]

@@ -98,7 +98,7 @@ function round(from: State, to: State): Code {
   return [...theta(from), ...axis.flatMap((y) => [...rhoAndPi(from, y), ...chi(to, y)]), ...iota(at(to, 0))]
 }
 
-/** What a column's neighbours change in it. It is applied where `rhoAndPi` reads the words. */
+/** A change in a column that its neighbours make. It is applied where `rhoAndPi` reads the words. */
 function theta(state: State): Code {
   const parities = axis.flatMap((x) => {
     const rest = [1, 2, 3, 4].flatMap((y) => [...get(at(state, x + 5 * y)), ...xor])

@@ -7,10 +7,10 @@
 import type { ByteBuffer } from '../../read/json/byteBuffer.ts'
 
 /**
- * What can be encoded: bytes as checked lowercase `0x` text, raw bytes, lists. A quantity (`0x0`,
- * `0x1f4`) is given as nodes write it: zero is the empty string, and an odd number of digits starts
- * with a byte of one digit. Absent values are the empty string, which is how RLP writes an absent
- * field that others follow.
+ * A value that can be encoded: bytes as checked lowercase `0x` text, raw bytes, lists. A quantity (`0x0`,
+ * `0x1f4`) is given as nodes write it: zero is the empty string, and an odd number of digits starts with a
+ * byte of one digit. Absent values are the empty string, which is how RLP writes an absent field that
+ * others follow.
  */
 export type RlpItem = string | Uint8Array | null | undefined | readonly RlpItem[]
 
@@ -26,7 +26,7 @@ export class RlpWriter {
   #bytes: Buffer = Buffer.allocUnsafeSlow(BYTES_AT_FIRST)
   #view: DataView = viewOf(this.#bytes)
 
-  /** What was written after a mark, as a view that is valid until the next write. */
+  /** The bytes written after a mark, as a view that is valid until the next write. */
   since(mark: number): Uint8Array {
     const length = this.#bytes.length
     return this.#bytes.subarray(length - this.written, length - mark)

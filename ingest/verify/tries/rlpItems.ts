@@ -39,7 +39,7 @@ const EMPTY_LIST = 0xc0
 /** Longest content, in bytes, whose length stands in the prefix's first byte. */
 const SHORT_MAX = 55
 
-/** What follows an item's prefix; null where the bytes are not exactly one item. */
+/** The bytes after an item's prefix; null if they are not exactly one item. */
 export function contentOf(item: Uint8Array): Uint8Array | null {
   const size = sizeOf(item)
   return size && size.prefix + size.content === item.length ? item.subarray(size.prefix) : null
