@@ -28,7 +28,7 @@ export interface EncodedTable {
 
 export type EncodedTables = { readonly [Name in TableName]: EncodedTable }
 
-/** What was proved of the blocks of a batch. */
+/** The proved parts of the blocks of a batch. */
 export interface ProofSummary {
   readonly provedBlocks: number
   /** Blocks with at least one root that could not be recomputed. */
@@ -63,7 +63,7 @@ export interface EncodedBatch extends Batch {
 export const rowCount = ({ tables }: EncodedBatch): number =>
   Object.values(tables).reduce((sum, table) => sum + table.rowCount, 0)
 
-/** What else an endpoint tells of a block decides what was proved of it. */
+/** Tables that no comparison heeds: other words of an endpoint on a block decide its proof. */
 export const sameWithout: ReadonlySet<TableName> = new Set(['raw', 'block_proofs'])
 
 /**

@@ -24,7 +24,7 @@ export function clickhouseDigestSql(table: Table): string {
 /** Column names are words of SQL now and then (`from`, `to`), so they are always quoted. */
 const quote = (column: Column): string => `"${column.name}"`
 
-/** What the length -1 of a NULL looks like; rows from before a column have nothing of it. */
+/** The text of a NULL's length -1; rows from before a column have nothing of it. */
 const absentField = ({ isAdded }: Column): string => (isAdded ? '' : 'ffffffff')
 
 function postgresPart(column: Column): string {

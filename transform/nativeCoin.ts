@@ -1,4 +1,4 @@
-/** What a chain logs of its own coin. */
+/** A chain's logs of its own coin. */
 import { nativeCoinEmitter } from './addresses.ts'
 import { defineEvent } from './events/event.ts'
 

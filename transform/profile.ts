@@ -1,6 +1,4 @@
-/**
- * What decoding has to know about a chain: which rules its headers, fees and transactions follow.
- */
+/** The facts of a chain that decoding needs: which rules its headers, fees and transactions follow. */
 import { type Loose, type LoosePart, nothingLoose } from '#ingest/read/looseParts.ts'
 import { isKnownChain, knownForksOf } from '#ingest/verify/knownChains.ts'
 import type { HeaderRule } from '#ingest/verify/parts/header.ts'
@@ -28,9 +26,12 @@ export interface ChainProfile {
   readonly kind: ChainKind
   readonly headerRule: HeaderRule
   readonly checks: Checks
-  /** What blocks of this chain do not prove, learned from several of them; absent, nothing. */
+  /** The parts that blocks of this chain do not prove, learned from several of them; absent, none. */
   readonly loose?: readonly LoosePart[]
-  /** What was loose for a while, by one endpoint's word: our archive may hold blocks of that time. */
+  /**
+   * The parts that were loose for a while, by one endpoint's word: our archive may hold blocks of that
+   * time.
+   */
   readonly dropped?: readonly LoosePart[]
   /**
    * Since when a fork may be active that this version does not know, in Unix seconds; absent, since

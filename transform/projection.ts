@@ -57,9 +57,9 @@ export interface LogFacts {
 export type Stored<Value> = Value | BytesAt
 
 /**
- * What projections see of a transaction. In a worker its hash and accounts are places among the
- * block's values, so that no text is made to be decoded again; where a projection has to look at
- * one, it asks through `scannedTransfer.ts`.
+ * A transaction as projections see it. In a worker its hash and accounts are places among the block's
+ * values, so that no text is made to be decoded again; where a projection has to look at one, it asks
+ * through `scannedTransfer.ts`.
  */
 export interface ProjectedTransaction {
   readonly block: TransactionFacts['block']

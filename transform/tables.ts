@@ -61,7 +61,7 @@ export interface Column {
    * part of them (digest.ts).
    */
   readonly isAdded: boolean
-  /** What it says, for readers of a database. */
+  /** Its meaning, for readers of a database. */
   readonly doc: string
 }
 
@@ -74,13 +74,14 @@ export type Stores = 'both' | 'postgres' | 'clickhouse'
 
 export interface Table {
   readonly name: TableName
-  /** What one row is. */
+  /** The meaning of one row. */
   readonly doc: string
   readonly stores: Stores
   /** The column holding the row's block; partition key in both engines. */
   readonly blockColumn: string
   /**
-   * What identifies a row within the chain: Postgres primary key, and the tie-break of every order.
+   * The columns that identify a row within the chain: Postgres primary key, and the tie-break of every
+   * order.
    */
   readonly key: readonly string[]
   readonly columns: readonly Column[]

@@ -3,7 +3,7 @@ import type { AbiEvent, AbiParameter } from 'viem'
 import { type AbiComponent, type AbiType, canonicalType } from './abiType.ts'
 import type { Signature, SignatureParameter } from './signature.ts'
 
-/** What a parameter or component is called; undefined where it has no name. */
+/** The name of a parameter or component; undefined if it has none. */
 type NameOf = (component: AbiComponent, index: number) => string | undefined
 
 const ownName: NameOf = ({ name }) => name

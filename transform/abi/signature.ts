@@ -25,7 +25,7 @@ import { SignatureCursor } from './SignatureCursor.ts'
 export interface Signature {
   readonly kind: 'event' | 'function'
   readonly name: string
-  /** What stands in FROM: the name, or what follows `as`. */
+  /** The table in FROM: the name, or what follows `as`. */
   readonly table: string
   readonly parameters: readonly SignatureParameter[]
   /** `Transfer(address,address,uint256)`. */

@@ -1,8 +1,8 @@
 /**
- * What people call what a transaction did. An activity is declared as a pure function of one
+ * People's names for what a transaction did. An activity is declared as a pure function of one
  * transaction's logs, seen by one account; `activities/index.ts` is the list and its order is the
- * precedence: a transaction's headline is the first activity that finds something in it. Token
- * names, memo texts and service names are added by who answers.
+ * precedence: a transaction's headline is the first activity that finds something in it. Token names, memo
+ * texts and service names are added by who answers.
  */
 import type { Address, Hash, Hex } from '#primitives.ts'
 import type { ContractEvent } from '../events/event.ts'
@@ -34,7 +34,7 @@ export interface Activity<Type extends string = string> {
 /** `outgoing`: only in the feed of who sent or paid. */
 export type SignerRule = 'always' | 'outgoing' | 'never'
 
-/** What activities are found in: what a projection sees of a transaction has it all. */
+/** The facts that activities are found in: what a projection sees of a transaction has them all. */
 export interface ActivityFacts {
   readonly block: { readonly number: number; readonly timestampSeconds: number }
   readonly txHash: Hash
@@ -60,7 +60,7 @@ export interface ActivityTransaction {
   readonly logs: readonly LogFacts[]
   /** Tokens and coins moved, one entry per movement however many logs tell of it; no fees. */
   readonly movements: readonly Movement[]
-  /** What an order that buys is quoted in, where the caller knows. */
+  /** The quote token of an order that buys, if the caller knows it. */
   quoteTokenOf(orderId: bigint): Address | null
 }
 

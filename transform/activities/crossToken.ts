@@ -7,10 +7,7 @@ import type { ActivityFacts } from './activity.ts'
 import { viewFrom } from './listActivities.ts'
 import { findSwappedPayment } from './tokens/transfers.ts'
 
-/**
- * What the sender gave to the exchange, what it got for it, and the transfer that passed all of
- * that on.
- */
+/** The sender's payment to the exchange, its receipt, and the transfer that passed all of that on. */
 export interface CrossTokenTransfer {
   /** Log index of the Transfer to the recipient. */
   readonly logIndex: number

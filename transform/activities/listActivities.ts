@@ -18,7 +18,7 @@ import { listMovements } from './tokens/movements.ts'
 import { burn, burnBlocked, mint } from './tokens/supply.ts'
 import { touches, transfer } from './tokens/transfers.ts'
 
-/** What the caller knows beyond the transaction. */
+/** The caller's knowledge beyond the transaction. */
 export interface ActivityKnowledge {
   /** Quote token of an order that buys, or null. */
   quoteTokenOf(orderId: bigint): Address | null

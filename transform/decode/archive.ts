@@ -138,7 +138,7 @@ function readPart(part: Uint8Array): Fields {
 }
 
 /**
- * What most parts fit in: the default, 16 KB, costs three times the time, much more costs it for
+ * The size that most parts fit in: the default, 16 KB, costs three times the time, much more costs it for
  * memory not used.
  */
 const CHUNK_SIZE = 64 << 10

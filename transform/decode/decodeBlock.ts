@@ -9,7 +9,7 @@ import { toNumber, toUint256 } from '../rows/quantity.ts'
 import { recipientOf, statusOf, type TxPlace, txRow } from '../rows/txRow.ts'
 import { findVirtualForwards } from '../rows/virtualForwards.ts'
 
-/** What the rows of a block depend on besides its answer. */
+/** The rules that a block's rows depend on, besides its answer. */
 export interface DecodeRules {
   readonly profile: ChainProfile
   readonly projections: readonly Projection[]

@@ -62,7 +62,7 @@ export function decodeRange(
 }
 
 /**
- * What a worker does with a range: decodes a node's answer, or what our archive holds of one.
+ * A worker's work on a range: it decodes a node's answer, or what our archive holds of one.
  * @throws as `decodeRange`; Error when a part of the archive is damaged
  */
 export function decodeRaw(
@@ -192,7 +192,7 @@ function decodeAnswer(
 }
 
 /**
- * What no column holds is left out of the row. No root covers such a number, so that another
+ * A value that no column holds is left out of the row. No root covers such a number, so that another
  * endpoint's word is needed for it, as for all that cannot be proved.
  */
 const doubted = <Part extends BlockProof['header'] | BlockProof['receiptsRoot']>(part: Part) =>

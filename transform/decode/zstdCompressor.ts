@@ -42,7 +42,7 @@ const FRAME_BYTES_MAX = 1 << 10
 /** A context is not worth keeping memory for what comes once in a thousand blocks. */
 const KEPT_PIECE_MAX = 4 << 20
 
-/** What Node's own `zstdCompressSync` uses of the stream. */
+/** The part of the stream's insides that Node's own `zstdCompressSync` uses. */
 interface StreamInside {
   readonly _handle: {
     writeSync(

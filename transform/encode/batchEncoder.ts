@@ -4,7 +4,7 @@ import type { RowSinks } from '../projection.ts'
 import { type TableName, tableNames } from '../tables.ts'
 import { Arena, TableEncoder } from './tableEncoder.ts'
 
-/** What a worker hands over: the tables, and the buffers behind them for the transfer list. */
+/** A worker's result: the tables, and the buffers behind them for the transfer list. */
 export interface EncodedOutput {
   readonly tables: EncodedTables
   readonly buffers: readonly ArrayBuffer[]

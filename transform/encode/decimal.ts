@@ -129,7 +129,7 @@ function putPair(pair: number, groups: Uint16Array, at: number): void {
   groups[at + 1] = upper
 }
 
-/** What is beyond 64 bits is divided limb by limb: integers, which are faster than doubles here. */
+/** A value beyond 64 bits is divided limb by limb: integers, which are faster than doubles here. */
 function readWide(view: DataView, place: BytesAt, groups: Uint16Array): number {
   let first = 0
   while (view.getUint16(place + 2 * first) === 0) first++

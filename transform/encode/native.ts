@@ -67,11 +67,11 @@ export function nativeBlock(table: Table, pieces: readonly EncodedTable[]): Uint
   return buffers
 }
 
-/** What opens a block: count of columns, count of rows. */
+/** The opening of a block: count of columns, count of rows. */
 const nativeHeader = (table: Table, rowCount: number): Uint8Array =>
   Uint8Array.from([...varint(table.columns.length), ...varint(rowCount)])
 
-/** What opens a column: name and type. */
+/** The opening of a column: name and type. */
 const nativeColumnHeader = (column: Column): Uint8Array =>
   Uint8Array.from([...prefixed(column.name), ...prefixed(clickhouseType(column))])
 

@@ -9,9 +9,9 @@ import { nativeStreams } from './native.ts'
 const ROWS_INITIALLY = 256
 
 /**
- * What a buffer may keep between batches. 25 blocks of 40 transactions (5 MB of JSON) need 3.5 MB
- * for the largest tables' tuples and a tenth of that for most streams, so batches of the usual size
- * never allocate.
+ * The size that a buffer may keep between batches. 25 blocks of 40 transactions (5 MB of JSON) need 3.5 MB
+ * for the largest tables' tuples and a tenth of that for most streams, so batches of the usual size never
+ * allocate.
  */
 const KEPT_BYTES_MAX = 16 << 20
 

@@ -139,7 +139,7 @@ export function writeUint64Little(view: DataView, at: number, value: number): vo
 export class EncodeError extends failure('EncodeError', 'value_not_storable', 'stop') {
   readonly table: string
   readonly column: string
-  /** What was to be stored, as text, shortened. */
+  /** The value to store, as text, shortened. */
   readonly value: string
   readonly blockNumber: number
 

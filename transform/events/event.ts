@@ -26,7 +26,7 @@ export function defineEvent<const Signature extends string>(declaration: {
    * elsewhere is not this event.
    */
   readonly emittedBy?: Address | ((emitter: Address) => boolean)
-  /** What an activity feed calls it. */
+  /** The name that an activity feed gives it. */
   readonly title?: string
   /** The webhook type that subscribes to it. */
   readonly webhook?: WebhookEventType

@@ -12,7 +12,7 @@ import type { AbiEvent, AbiParameter } from 'viem'
 import type { Hash, Hex } from '#primitives.ts'
 import { elementarySource, headDigits, headDigitsOf, valueReader, WORD_DIGITS } from './eventValue.ts'
 
-/** What a decoder looks at. */
+/** The log that a decoder looks at. */
 export interface EventLog {
   /** 0 to 4. */
   readonly topics: readonly Hash[]

@@ -12,10 +12,7 @@ import { uint256Max } from './feeUnknown.ts'
 import { toUint256, toUint256OrNull } from './quantity.ts'
 import { isTransfer, type LogContent, topicAddress } from './transferLog.ts'
 
-/**
- * What a transaction cost and who paid it; accounts are texts, or places where a worker has them as
- * bytes.
- */
+/** The cost of a transaction and who paid it; accounts are texts, or places if a worker has them as bytes. */
 export interface Fee<Account = Address, Amount = bigint> {
   readonly payer: Account | null
   /** Token the fee was paid in; null for a chain's own coin, and on Tempo when nothing was paid. */

@@ -1,9 +1,9 @@
 /**
- * What a transaction cost on chains with a native coin, one rule for each family of chains. A family
- * is told by its own types of transactions and by fields of its receipts, never by a chain's id, so
- * that a new chain of a family needs no line here. What no rule knows is unknown: an amount without
- * one of its parts would be a wrong one. `feeRules.test.ts` holds every rule against a receipt of a
- * real chain, by what that chain itself says was paid.
+ * The cost of a transaction on chains with a native coin, one rule for each family of chains. A family is
+ * told by its own types of transactions and by fields of its receipts, never by a chain's id, so that a new
+ * chain of a family needs no line here. What no rule knows is unknown: an amount without one of its parts
+ * would be a wrong one. `feeRules.test.ts` holds every rule against a receipt of a real chain, by what that
+ * chain itself says was paid.
  */
 import type { Quantity } from '#ingest/read/block.ts'
 import type { FeeTerms } from '#ingest/read/feeTerms.ts'
@@ -12,7 +12,7 @@ import { toUint256, toUint256OrNull } from './quantity.ts'
 
 type Maybe<Value> = Value | null | undefined
 
-/** What a transaction says of its fee. */
+/** A transaction's words on its fee. */
 export interface PricedTransaction {
   readonly type?: Maybe<Quantity>
   /** Tells the price where an old node's receipt does not. */
@@ -22,7 +22,7 @@ export interface PricedTransaction {
   readonly calls?: unknown
 }
 
-/** What a receipt says of prices, by any chain's words. */
+/** A receipt's words on prices, in any chain's terms. */
 export interface Prices {
   readonly effectiveGasPrice?: Maybe<Quantity>
   readonly l1Fee?: Maybe<Quantity>
@@ -30,7 +30,7 @@ export interface Prices {
   readonly blobGasPrice?: Maybe<Quantity>
 }
 
-/** What a fee is computed from. */
+/** The parts that a fee is computed from. */
 export interface Bill {
   readonly tx: PricedTransaction
   readonly receipt: Prices

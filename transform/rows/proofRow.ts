@@ -1,7 +1,7 @@
 import type { BlockProof, Verdict } from '#ingest/verify/verifyBlock.ts'
 import type { Row } from '../tables.ts'
 
-/** What the columns of `block_proofs` hold. A refuted block is never stored. */
+/** The codes in the columns of `block_proofs`. A refuted block is never stored. */
 const verdictCodes: Readonly<Record<Verdict, number>> = {
   unchecked: 0,
   proved: 1,

@@ -71,10 +71,10 @@ const sideOf = ({ isBid }: Order) => (isBid ? 'bid' : 'ask')
 const priceScale = 100_000n
 
 /**
- * What the order holds: base for an ask; for a bid the quote at the order's price, rounded up
- * (equal to the transfer in 462 of 462 recorded bids that were funded by one). The event names only
- * the base. The quote is what the caller knows, else what the maker paid in for it; null when
- * neither tells, as with a bid paid from the balance inside the exchange.
+ * The amount that the order holds: base for an ask; for a bid the quote at the order's price, rounded up
+ * (equal to the transfer in 462 of 462 recorded bids that were funded by one). The event names only the
+ * base. The quote is what the caller knows, else what the maker paid in for it; null when neither tells, as
+ * with a bid paid from the balance inside the exchange.
  */
 function escrowOf(order: Order, tx: ActivityTransaction): TokenAmount | null {
   if (!order.isBid) return tokenAmount(order.token, order.amount)

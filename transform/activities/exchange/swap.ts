@@ -26,7 +26,7 @@ export const swap = defineActivity({
   },
 })
 
-/** What an account gave to the exchange and what it got; each side summed over its token. */
+/** An account's payments to the exchange and its receipts; each side summed over its token. */
 export interface Swap {
   readonly party: Address
   readonly source: SwapSide
@@ -37,7 +37,7 @@ export interface SwapSide {
   readonly token: Address
   readonly amount: bigint
   readonly logIndex: number
-  /** What it is the sum of. */
+  /** The movements that it sums. */
   readonly movements: readonly Movement[]
 }
 

@@ -2,7 +2,7 @@ import { zoneOutboxAddress } from '../../addresses.ts'
 import { approval as approved } from '../../events/tokens/erc20.ts'
 import { defineActivity, fromEvent, tokenAmount } from '../activity.ts'
 
-/** What a withdrawal from a zone lets its outbox take is part of the withdrawal. */
+/** Allowances; one that a withdrawal from a zone gives its outbox is part of the withdrawal. */
 export const approval = defineActivity({
   type: 'approval',
   title: 'Allowance approved',

@@ -1,5 +1,5 @@
 /**
- * What a receiver refused and the guard holds (since T6): the token's logs tell of a movement to or
+ * Amounts that a receiver refused and the guard holds (since T6): the token's logs tell of a movement to or
  * from the guard, and the guard's own log for whom. A feed tells both as one.
  */
 import type { Address } from '#primitives.ts'
@@ -53,7 +53,7 @@ export function isElsewhere(
   return held?.receiver === tx.viewer && ![from, to, virtualRecipient].includes(tx.viewer)
 }
 
-/** What a step of something held is called; undefined for any other movement. */
+/** The title of a step of something held; undefined for any other movement. */
 export function titleOf({ kind, held }: Movement): string | undefined {
   const titles: Readonly<Record<string, string>> = held === null ? {} : heldTitles[held.step]
   return titles[kind]
