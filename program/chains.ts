@@ -60,7 +60,7 @@ export interface FoundChain {
   readonly config: ChainConfig
   readonly urls: readonly string[]
   readonly identities: Identities
-  /** What was told so far, of one chain or of several. */
+  /** The identities told so far, of one chain or of several. */
   readonly told: readonly ToldIdentity[]
   readonly devChain: DevChain | null
 }
@@ -208,7 +208,7 @@ const disagreement = (first: ToldIdentity, second: ToldIdentity): string =>
 const settingOf = ({ chainId }: ChainConfig): string =>
   chainId === null ? 'RPC_URL' : `CONFIG, rpcUrls of chain ${chainId}`
 
-/** What makes the chain this chain and no other: its genesis, and how its headers hash. */
+/** The facts that make the chain this chain and no other: its genesis, and how its headers hash. */
 export async function identifyChain(
   chain: ReachableChain,
   postgres: Postgres,

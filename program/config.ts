@@ -58,9 +58,9 @@ export interface Config {
   readonly access: AccessSettings
   /** Proxies whose X-Forwarded-For is believed: addresses and CIDR ranges. */
   readonly trustedProxies: readonly string[]
-  /** What pays for the calls of jobs; null where nobody said. */
+  /** The wallet that pays for the calls of jobs; null if nobody set one. */
   readonly wallet: WalletSettings | null
-  /** What quotes are told in. */
+  /** The currency that quotes are told in. */
   readonly quoteTerms: QuoteTerms
   /** Dollars, as decimal text. */
   readonly jobCostMax: string

@@ -22,7 +22,7 @@ export async function openDevChain(
   return devChain
 }
 
-/** What nobody may take for a network, in one line. */
+/** A warning that nobody takes a dev chain for a network, in one line. */
 export const describeDevChain = ({ chainId }: Pick<DevChain, 'chainId'>): string =>
   `chain ${chainId} is a local dev chain, made up by this program because RPC_URL is not set: no network has its blocks`
 

@@ -45,7 +45,7 @@ export interface Program {
   readonly holder: LeaseHolder
   /** Dev chains of this program's own. */
   readonly localIds: ReadonlySet<number>
-  /** What an operator should know of the dev chains. */
+  /** Notes on the dev chains for the operator. */
   readonly notes: readonly string[]
   /** Closes what was opened, newest first. Chains are stopped before by whoever started them. */
   close(): Promise<void>
@@ -102,7 +102,7 @@ export async function openProgram(
   }
 }
 
-/** What ends a chain that was found; a dev chain last. */
+/** The ends of a chain that was found; a dev chain last. */
 const endsOf = ({ devChain, identities }: FoundChain): (() => Promise<void>)[] => [
   ...(devChain ? [() => devChain.stop()] : []),
   () => identities.close(),
@@ -123,7 +123,7 @@ function listen(notices: CommitNotices, { clock }: Runtime): () => Promise<void>
   }
 }
 
-/** What the chains of a program share. */
+/** The common part of a program's chains. */
 interface Opened {
   readonly engines: Engines
   readonly holder: LeaseHolder

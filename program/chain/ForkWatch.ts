@@ -88,7 +88,7 @@ export class ForkWatch {
       .slice(0, TOLD_MAX)
   }
 
-  /** What the operator should know, in words; null where every fork is known. */
+  /** The operator's warning, in words; null if every fork is known. */
   get problem(): string | null {
     const told = this.forks
     return told.length === 0 ? null : told.map(describeFork).join('; ')
@@ -153,7 +153,7 @@ function announcedIn(schedules: readonly (readonly AnnouncedFork[])[], chainId: 
   return found
 }
 
-/** What a fork means for who runs this version, in one line. */
+/** The meaning of a fork for who runs this version, in one line. */
 function describeFork({ name, activatesAt, isActive, toldBy }: UnknownFork): string {
   const when = `${isActive ? 'is active since' : 'begins at'} ${isoSeconds(activatesAt)}`
   const draft = drafts.get(keyOf(name))

@@ -1,6 +1,6 @@
 /**
- * What one endpoint of several told alone of a chain's rules is asked again as soon as a second one
- * answers. Where that one proves more, the stricter rules win.
+ * Rules of a chain that one endpoint of several told alone are asked again as soon as a second one answers.
+ * Where that one proves more, the stricter rules win.
  */
 import { messageOf } from '#errors.ts'
 import type { LoosePart } from '#ingest/read/looseParts.ts'

@@ -68,7 +68,7 @@ export class RuleWatch {
     if (found !== null && !stop.aborted) log.warn({ chainId, blockNumber, reason }, found)
   }
 
-  /** What came of it, in words; null when another process writes. */
+  /** The result in words; null if another process writes. */
   async #learn(blockNumber: number): Promise<string | null> {
     const { source, profile, keep, clock, stop: signal } = this.#options
     const { headerRule, loose: held = [] } = profile()

@@ -18,7 +18,7 @@ const SURE_BLOCKS = 1_000
 
 export interface UnprovedRange {
   readonly range: BlockRange
-  /** What in them nothing proves. */
+  /** The parts in them that nothing proves. */
   readonly parts: readonly UnprovablePart[]
 }
 

@@ -1,6 +1,5 @@
 /**
- * What the lanes of a chain are doing, for /status and for code that waits on them. Written by the
- * lanes alone.
+ * The lanes' activity on a chain, for /status and for code that waits on them. Written by the lanes alone.
  */
 import type { FollowState } from '#ingest/lanes/follow.ts'
 import type { HistoryProgress } from '#ingest/lanes/progress.ts'

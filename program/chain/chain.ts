@@ -181,7 +181,7 @@ export class Chain {
     return this.#options.relay
   }
 
-  /** What an operator should know of the chain's endpoints. */
+  /** Notes on the chain's endpoints for the operator. */
   get notes(): readonly string[] {
     const own = [...describeProof(this.profile, this.provisional), this.certificates.note]
     return [...this.#options.source.notes, ...own.filter((note) => note !== null)]
@@ -298,7 +298,7 @@ export class Chain {
     return new RuleWatch({ source, profile, keep, clock: runtime.clock, log, stop: this.#stop.signal })
   }
 
-  /** What one endpoint told alone is asked of a second one, beside the lanes. */
+  /** Asks a second endpoint what one told alone, beside the lanes. */
   async #confirming({ lease, audit }: ChainWriter, lanes: () => Promise<void>): Promise<void> {
     const { source, postgres, identity, runtime, log } = this.#options
     const { chainId } = identity

@@ -46,9 +46,9 @@ const LEARN_MS = 10_000
 const NEXT_MAX = 8
 
 /**
- * What was learned once holds. At each start a header rule that nobody knew is looked for again,
- * and so is what stands in the way where the chain goes on, and where it ends: blocks of another
- * time may prove less. There no endpoint's word counts alone where there are several.
+ * Rules that were learned once hold. At each start a header rule that nobody knew is looked for again, and
+ * so is what stands in the way where the chain goes on, and where it ends: blocks of another time may prove
+ * less. There no endpoint's word counts alone where there are several.
  */
 export async function rulesOf(
   source: Teachers,
@@ -123,9 +123,9 @@ export interface Around {
 }
 
 /**
- * What a block that is refused everywhere does not prove, and those around it; empty where it
- * shows nothing. Unlike at the first start it may be the header, and no endpoint's word counts alone
- * where there are several.
+ * The parts that a block that is refused everywhere does not prove, and those around it; empty if it shows
+ * nothing. Unlike at the first start it may be the header, and no endpoint's word counts alone where there
+ * are several.
  */
 export async function looseAround(
   source: Pick<RulesSource, 'head' | 'fetch'>,
@@ -146,7 +146,7 @@ export async function looseAround(
 export const joined = (held: readonly LoosePart[], found: ReadonlySet<LoosePart>): readonly LoosePart[] =>
   looseParts.filter((part) => held.includes(part) || found.has(part))
 
-/** What is less than all, in one line; null where blocks prove everything. */
+/** The parts that are less than all, in one line; null if blocks prove everything. */
 export function describeRules({ headerRule, loose = [] }: Partial<ChainRules>): string | null {
   const parts = [
     ...(headerRule === 'unknown' && !loose.includes('header') ? [partNames.header] : []),
@@ -156,7 +156,7 @@ export function describeRules({ headerRule, loose = [] }: Partial<ChainRules>): 
   return `blocks of this chain do not prove their ${parts.join(', ')}: what another endpoint tells alike is taken, and marked`
 }
 
-/** What one endpoint of several told alone, in one line; null where it is nothing. */
+/** The parts that one endpoint of several told alone, in one line; null if there are none. */
 export function describeAlone(alone: readonly LoosePart[]): string | null {
   if (alone.length === 0) return null
   const names = alone.map((part) => partNames[part]).join(', ')
@@ -227,8 +227,8 @@ async function looseAtAll(
 }
 
 /**
- * What one block does not prove, whoever is asked for it: where one endpoint's answer proves a
- * part, the other one's is false.
+ * The parts that one block does not prove, whoever is asked for it: if one endpoint's answer proves a part,
+ * the other one's is false.
  */
 async function looseAt(
   source: RulesSource,
@@ -251,7 +251,7 @@ async function looseAt(
   return { parts: common ?? [], tellers }
 }
 
-/** What enough endpoints show of one block alike, and none disproves. */
+/** The parts of one block that enough endpoints show alike, and none disproves. */
 async function looseAlike(
   source: Pick<RulesSource, 'fetch'>,
   number: number,

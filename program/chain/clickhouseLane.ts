@@ -1,4 +1,4 @@
-/** What carries batches from Postgres's commits on to ClickHouse. */
+/** The carrier of batches from Postgres's commits on to ClickHouse. */
 
 import { blockCount } from '#ingest/range.ts'
 import type { Lease } from '#runtime/lease.ts'

@@ -39,6 +39,6 @@ export function assertNotOldDevChain(
     throw new SettingError('DATA_DIR', `${describeOld(chainId)}; then this start indexes the node's chain`)
 }
 
-/** What to do with one, in one line. */
+/** Advice for one, in one line. */
 export const describeOld = (chainId: number): string =>
   `holds a local dev chain under the id ${chainId}, which is that of another chain: drop it by \`npm run millrace -- chains remove ${chainId} --yes\``

@@ -1,4 +1,4 @@
-/** What a chain is put together from, and the bounds of its work. */
+/** The parts that a chain is put together from, and the bounds of its work. */
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Relay } from '#ingest/relay/relay.ts'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
@@ -20,7 +20,7 @@ export interface ChainOptions {
   readonly source: RpcSource
   /** The calls of clients, over the source's endpoints or its own. */
   readonly relay: Relay
-  /** What decides of finality beside the endpoints; absent where they decide alone. */
+  /** The decider of finality beside the endpoints; absent if they decide alone. */
   readonly finality?: ReachedFinality
   readonly postgres: Postgres
   readonly clickhouse: ClickHouseClient

@@ -9,7 +9,7 @@ import { witnessesOf } from './chainRules.ts'
 const ROUND_MS = 5_000
 /** Rounds after which a refusal of everybody's answer is no hiccup. */
 const ROUNDS = 4
-/** What was not refused again for this long has passed. */
+/** A refusal that did not come again for this long has passed. */
 const FORGET_MS = 600_000
 /** Pieces in flight, of all lanes, are fewer; the oldest go first. */
 const BLOCKS_MAX = 64
@@ -23,7 +23,7 @@ interface Refusal {
 export interface RefusedAnswer {
   readonly blockNumber: number
   readonly endpoint: string
-  /** What is wrong with it, alike for answers that are alike. */
+  /** The reason in words, alike for answers that are alike. */
   readonly reason: string
 }
 

@@ -1,4 +1,4 @@
-/** What the lanes of one chain share while this process writes it. */
+/** The common part of the lanes of one chain while this process writes it. */
 import type { ByteBudget } from '#ingest/byteBudget.ts'
 import type { AheadOptions } from '#ingest/lanes/fetchAhead.ts'
 import type { Witnessing } from '#ingest/lanes/unproved.ts'
@@ -45,7 +45,7 @@ export const aheadOf = ({ limits, budget }: Pick<Writing, 'limits' | 'budget'>):
 })
 
 /**
- * What cannot be proved whole needs a second endpoint that tells the same rows; without one it is
+ * A batch that cannot be proved whole needs a second endpoint that tells the same rows; without one it is
  * taken and alarmed.
  */
 export const witnessingOf = (

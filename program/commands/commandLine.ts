@@ -33,7 +33,7 @@ interface Context {
 }
 
 type Arguments = Readonly<Record<string, unknown>>
-/** What a command takes, as it declares it. */
+/** A command's options, as it declares them. */
 type Declared = Readonly<Record<string, { readonly type?: string }>>
 
 const from = { type: 'string', description: 'First block.' } as const

@@ -54,7 +54,7 @@ export async function listen(
   }
 }
 
-/** What is asked of the program. @throws SettingError */
+/** The subscription that is asked of the program. @throws SettingError */
 function subscriptionOf(event: string | null, filters: string | null, chain: string | null): object {
   if (event === null) throw new SettingError('event', 'is needed: a type such as token:transfer, or --secret')
   if (chain !== null && !/^\d{1,15}$/.test(chain)) throw new SettingError('--chain', 'is not a chain id')

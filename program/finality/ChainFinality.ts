@@ -1,4 +1,4 @@
-/** What a chain's certificates are to the program: a watch over its endpoints and its ledger. */
+/** A chain's certificates as the program sees them: a watch over its endpoints and its ledger. */
 import { CertificateChecks } from '#ingest/finality/check/certificateChecks.ts'
 import type { EpochKeys } from '#ingest/finality/keys/epochKeys.ts'
 import type { FinalityChoice } from '#ingest/finality/rules/chosenRule.ts'
@@ -112,7 +112,7 @@ export class ChainFinality {
     }
   }
 
-  /** What is wrong with the chain's certificates. */
+  /** The problems of the chain's certificates. */
   get problems(): readonly FinalityProblem[] {
     return this.#watch?.problems ?? this.#withoutKey
   }

@@ -18,13 +18,13 @@ import type { Program } from '../program.ts'
 import type { OperatorLists } from './operatorLists.ts'
 import type { WayOut } from './wayOut.ts'
 
-/** What parts are opened with. */
+/** The means that parts are opened with. */
 export interface Base extends WayOut {
   readonly config: Config
   readonly program: Program
   readonly lists: OperatorLists
   readonly secrets: Secrets
-  /** What each caller may have, counted over all processes. */
+  /** Each caller's limits, counted over all processes. */
   readonly quotas: Quotas
   /** Chain data, as routes read it. */
   readonly chains: ReadonlyMap<number, ChainReads>
@@ -32,7 +32,7 @@ export interface Base extends WayOut {
   readonly runtime: Runtime
   readonly log: Logger
   readonly screen: Screen
-  /** What operators should know, from before any part. */
+  /** Notes for operators, from before any part. */
   readonly notes: readonly string[]
   /** The server, once it is made: a part may ask it as clients do. */
   readonly server: () => FastifyInstance

@@ -10,7 +10,7 @@ export interface WayOut {
   readonly ownOrigins: Set<string>
 }
 
-/** What sellers are called for. */
+/** The purposes that sellers are called for. */
 const sellerPurposes: ReadonlySet<EgressPurpose> = new Set([
   'catalog',
   'probe',

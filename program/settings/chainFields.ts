@@ -1,4 +1,4 @@
-/** What is said of a chain, by settings and by the file that CONFIG names, and its forms. */
+/** The settings of a chain, and of the file that CONFIG names, and their forms. */
 import type { DeclaredContract } from '#api/operator/declaredContracts.ts'
 import type { FinalitySetting } from './finalityField.ts'
 import { matching, oneOf, url, whole } from './kind.ts'

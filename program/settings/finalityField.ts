@@ -1,4 +1,4 @@
-/** What the file of CONFIG says of a chain's finality. */
+/** The word of CONFIG's file on a chain's finality. */
 import { SettingError } from '#errors.ts'
 import * as s from '#http/schema.ts'
 import { type ConfiguredKey, initialKeys } from '#ingest/finality/keys/pinnedKeys.ts'

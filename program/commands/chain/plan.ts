@@ -28,7 +28,7 @@ export interface PlanArguments {
   readonly from: number | null
   /** Inclusive; null: up to what is final now. */
   readonly to: number | null
-  /** What the provider takes for a million calls, in any currency; null leaves the price out. */
+  /** The provider's price of a million calls, in any currency; null leaves the price out. */
   readonly pricePerMillion: number | null
   readonly json: boolean
 }
@@ -47,7 +47,7 @@ export interface Plan {
   readonly bytes: { readonly postgres: number; readonly clickhouse: number }
   readonly seconds: number
   readonly price: number | null
-  /** What of the asked range is left out; null where nothing is. */
+  /** The part of the asked range that is left out; null if there is none. */
   readonly note: string | null
 }
 

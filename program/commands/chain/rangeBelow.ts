@@ -4,7 +4,7 @@ import type { BlockRange } from '#ingest/range.ts'
 
 export interface RangeBelow {
   readonly range: BlockRange
-  /** What is left out; null where nothing is. */
+  /** The part that is left out; null if there is none. */
   readonly note: string | null
 }
 

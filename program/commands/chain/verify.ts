@@ -30,7 +30,7 @@ export interface VerifyArguments {
 }
 
 interface Verified extends VerifyReport {
-  /** What of the asked range is left out; null where nothing is. */
+  /** The part of the asked range that is left out; null if there is none. */
   readonly note: string | null
 }
 

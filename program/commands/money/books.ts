@@ -10,7 +10,7 @@ import { bookedChains } from '../../parts/payments/bookedChains.ts'
 import { withDatabases } from '../../stores.ts'
 import { auditLines } from './payments.ts'
 
-/** What is not a difference, and not checked either. */
+/** The exit code if there is no difference, and not all was checked. */
 const UNCHECKED_EXIT_CODE = 2
 
 /** The exit code: 1 where a single unit is not accounted for, 2 where a chain did not tell of all of it. */

@@ -61,7 +61,7 @@ interface Payer {
   readonly account: `0x${string}`
   /** Answers a 402 with a payment. */
   readonly pay: typeof fetch
-  /** What it has of the token that plans are paid in, in its smallest unit. */
+  /** Its balance of the token that plans are paid in, in its smallest unit. */
   readonly balance: () => Promise<bigint>
 }
 

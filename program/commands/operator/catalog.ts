@@ -25,7 +25,7 @@ import { withDatabases } from '../../stores.ts'
 /** Services read at a time. */
 const PAGE_SERVICES = 100
 
-/** What a command of the catalog works with. */
+/** The context of a command of the catalog. */
 export interface CatalogContext {
   readonly config: Config
   readonly runtime: Runtime

@@ -26,7 +26,7 @@ export interface VerifiedFinality {
   readonly problem: FinalityProblem | null
 }
 
-/** What the answer has to be of. */
+/** The chain and keys that the answer has to be of. */
 export interface FinalityTrust {
   /** The chain meant; null for the one that the answer names. */
   readonly chainId: number | null

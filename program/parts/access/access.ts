@@ -24,7 +24,7 @@ import type { Engines } from '../../engines.ts'
 
 export interface OpenedAccess {
   readonly access: ServiceAccess
-  /** What operations on organizations and keys work with. */
+  /** The means of operations on organizations and keys. */
   readonly accounts: Accounts
   readonly signIn: SignIn
   /** The token of the default key, where this start made it: shown once, to the terminal. */

@@ -9,7 +9,9 @@ import { removeIdleFilters } from '#rows/rpcFilters.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Engines } from '../../engines.ts'
 
-/** What is over goes with them: windows, exports' time, sessions, accounts of requests, filters. */
+/**
+ * Everything that is over goes with them: windows, exports' time, sessions, accounts of requests, filters.
+ */
 export function openQuotas({ postgres }: Pick<Engines, 'postgres'>, clock: Clock): Quotas {
   const app = appDatabase(postgres)
   const rows = quotaRows(app)

@@ -13,7 +13,7 @@ import type { Engines } from '../../engines.ts'
 
 export interface InstallationSecrets {
   readonly secrets: Secrets
-  /** What an operator should know. */
+  /** Notes for the operator. */
   readonly notes: readonly string[]
 }
 

@@ -118,7 +118,7 @@ function reasonOf(error: unknown): string {
   return errnoOf(cause) ?? (cause instanceof Error ? cause.name : 'no answer')
 }
 
-/** What is sent: the same bytes and the same id at every try. */
+/** The message: the same bytes and the same id at every try. */
 function messageFor({ type, chainId, code, problem, sinceMs }: AlarmNote): { id: string; body: string } {
   const since = new Date(sinceMs).toISOString()
   const body = JSON.stringify({ type, timestamp: since, data: { chainId, code, problem, since } })

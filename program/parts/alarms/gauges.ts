@@ -1,7 +1,4 @@
-/**
- * What /metrics tells of chains, disk and process beside what happens: read off them when it is
- * asked for.
- */
+/** The gauges of chains, disk and process beside what happens: read off them when they are asked for. */
 import { statfs } from 'node:fs/promises'
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
 import { rpcFailures } from '#ingest/rpc/client/errors.ts'
@@ -11,7 +8,7 @@ import { auditPasses } from '#store/compare/Audit.ts'
 import { metrics } from '#telemetry.ts'
 import type { PartGauge } from '../part.ts'
 
-/** What of a chain is told. */
+/** The part of a chain that is told. */
 export interface GaugedChain {
   readonly state: {
     readonly chainId: number

@@ -1,4 +1,4 @@
-/** What of a chain its conditions are found in. */
+/** The part of a chain that its conditions are found in. */
 import type { FinalityProblem } from '#ingest/finality/watch/FinalityWatch.ts'
 
 interface Saying {
@@ -6,7 +6,7 @@ interface Saying {
   readonly problem: string | null
 }
 
-/** What of a chain is looked at. */
+/** The part of a chain that is looked at. */
 export interface WatchedChain {
   /** `tip`: newest block held; -1 for none. */
   readonly state: { readonly chainId: number; readonly tip: number }
@@ -16,7 +16,7 @@ export interface WatchedChain {
   readonly historyStatus: Saying
   readonly clickhouseStatus: Saying
   readonly storeProblem: string | null
-  /** What was taken lately on the word of one endpoint alone, or null. */
+  /** The data taken lately on the word of one endpoint alone, or null. */
   readonly unproved: string | null
   /** Which forks are active or near that this version does not know, or null. */
   readonly forks: { readonly problem: string | null }
@@ -24,7 +24,7 @@ export interface WatchedChain {
   readonly nodes: {
     readonly finalityHeld: string | null
   }
-  /** What is wrong with the certificates of its finality. */
+  /** The problems of the certificates of its finality. */
   readonly certificates: { readonly problems: readonly FinalityProblem[] }
   /** Why the calls of JSON-RPC clients get no answers or old ones, or null. */
   readonly relay: { readonly problem: string | null }

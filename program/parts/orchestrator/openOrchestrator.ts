@@ -94,7 +94,7 @@ export function openOrchestrator(base: OrchestratorBase, selling: Selling): Orch
   return { services, run, close: async () => demo?.close() }
 }
 
-/** What jobs are sold and run by. */
+/** The parts that jobs are sold and run by. */
 export type Selling = Pick<PaymentsPart, 'payments' | 'proofs'> &
   Pick<WalletPart, 'buyer' | 'budget'> &
   Pick<JobsPart, 'due' | 'begin'>

@@ -1,4 +1,7 @@
-/** What is sent out: refunds and rewards, out of a key of the operator's, or of a dev chain's payee. */
+/**
+ * Payments that are sent out: refunds and rewards, out of a key of the operator's, or of a dev chain's
+ * payee.
+ */
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import type { PaymentSettings } from '#api/access/paymentSettings.ts'
 import { amountOf } from '#money/amounts.ts'
@@ -57,7 +60,7 @@ export type TransferFee = (
 export interface OpenedPayouts {
   /** Those that can be paid and sent now, or could before. */
   readonly tokens: () => readonly (OwedToken & { readonly chainId: number })[]
-  /** What may be sent out within a day, by currency, in its smallest unit. */
+  /** The spending limits of a day, by currency, in its smallest unit. */
   readonly budgets: () => ReadonlyMap<string, bigint>
   readonly notes: readonly string[]
   readonly transferFee: TransferFee

@@ -40,7 +40,7 @@ import { openX402, type X402Means, type X402Parts } from './x402.ts'
 export interface PaymentsPart extends Part {
   /** Null where nothing is sold. */
   readonly payments: Payments | null
-  /** What else jobs are sold by. */
+  /** The other means that jobs are sold by. */
   readonly proofs: PayerProofs | null
   readonly transferFee: TransferFee
   readonly till: Till
@@ -62,10 +62,10 @@ const devCurrencies = [genesisTokens.pathUSD, genesisTokens.AlphaUSD] as const
 
 export const paymentsPart = definePart({ name: 'payments', alarms: paymentKinds, open: openPaymentsPart })
 
-/** What is sold, by the mode of access. */
+/** The goods, by the mode of access. */
 const soldWhere = { guarded: 'reads beyond the quota and jobs', open: 'jobs' } as const
 
-/** What is owed from before is told all the same. */
+/** A debt from before is told all the same. */
 function nothingSold({ program, chains, runtime, log }: Base, problem: string): PaymentsPart {
   const app = appDatabase(program.engines.postgres)
   const unsent = new UnsentDebts({ app, sendsOn: [], clock: runtime.clock, log })

@@ -27,7 +27,7 @@ export interface QueryEngines {
   readonly clickhouse: ClickHouseUserQueryEngine
   /** The logins they run under, for an operator's own psql and curl. */
   readonly readers: Readers
-  /** What an operator should know of them. */
+  /** Notes on them for the operator. */
   readonly notes: readonly string[]
 }
 

@@ -1,7 +1,7 @@
 /** Whether the data is there, for /ready: a chain that stands until a person acts keeps no promise. */
 import type { ReadyScope } from '#api/routes/service/status.ts'
 
-/** What is asked of a chain. */
+/** The parts of a chain that decide its readiness. */
 export interface ReadyChain {
   readonly state: { readonly chainId: number }
   readonly headStatus: Lane

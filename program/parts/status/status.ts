@@ -1,4 +1,4 @@
-/** What the program knows of itself, for /status, /ready and the terminal view. */
+/** The program's knowledge of itself, for /status, /ready and the terminal view. */
 
 import type { ChainStatus, StatusReport, StatusSource } from '#api/routes/service/status.ts'
 import { isoSeconds } from '#http/schema.ts'
@@ -25,7 +25,7 @@ export interface StatusOptions {
   readonly webhooks: Pick<WebhookWatch, 'report'> | null
   /** Dev chains of this program's own. */
   readonly local: ReadonlySet<number>
-  /** What an operator should know, such as open access. */
+  /** Notes for the operator, such as open access. */
   readonly notes: () => readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** What the program tells of itself: /health, /ready and /status. */
+/** The program's news of itself: /health, /ready and /status. */
 import type { SystemServices } from '#api/routes/service/system.ts'
 import type { AlarmsPart } from '../alarms/alarmsPart.ts'
 import { parityStatusOf } from '../parity/parity.ts'

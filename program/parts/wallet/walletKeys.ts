@@ -45,7 +45,7 @@ export function walletKeysOf(config: Config, reachable: Reachable): WalletKeys |
 const indexedChain = ({ chainId, devChain, config }: Reachable[number]): PayChain =>
   payChain(chainId, devChain ? [devChain.rpcUrl] : config.rpcUrls)
 
-/** What was sent may have arrived, so nothing is repeated by itself. */
+/** A payment that was sent may have arrived, so nothing is repeated by itself. */
 const payChain = (chainId: number, urls: readonly string[]): PayChain => ({
   chainId,
   endpoints: urls

@@ -55,7 +55,7 @@ export class WebhookWatch {
     this.#options = options
   }
 
-  /** What was seen last where the database does not answer, and why. */
+  /** The newest report, or the last one if the database does not answer, and why. */
   async report(): Promise<WebhookReport> {
     if (!this.#counting && this.#options.clock.monotonic() >= this.#nextMs) this.#counting = this.#count()
     if (this.#counting) await this.#within(this.#counting)

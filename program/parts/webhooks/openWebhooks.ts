@@ -50,7 +50,7 @@ export interface OpenWebhooksOptions {
 
 export interface OpenedWebhooks {
   readonly operations: WebhookOperations
-  /** What an operator should know. */
+  /** Notes for the operator. */
   readonly notes: readonly string[]
   /** How they stand. */
   readonly watch: WebhookWatch
