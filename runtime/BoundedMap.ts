@@ -6,7 +6,7 @@
 export interface MapBounds<Key, Value> {
   /** Weight of all entries together. */
   readonly max: number
-  /** What an entry takes of it; one, unless given. An entry heavier than all there is is not held. */
+  /** The weight of an entry; one, unless given. An entry heavier than all there is is not held. */
   readonly weigh?: (value: Value, key: Key) => number
   /** The clock that entries end by, where some do. */
   readonly now?: () => number
@@ -83,7 +83,7 @@ export class BoundedMap<Key, Value> {
     this.#weight = 0
   }
 
-  /** What is held, the oldest first; entries may be deleted meanwhile. */
+  /** The held entries, the oldest first; entries may be deleted meanwhile. */
   *[Symbol.iterator](): Generator<readonly [Key, Value]> {
     for (const [key, { value, until }] of this.#entries) if (this.#now() < until) yield [key, value]
   }

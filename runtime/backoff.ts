@@ -27,7 +27,7 @@ export const laneBackoff: BackoffLimits = { baseMs: 100, maxMs: 10_000 }
  */
 export const remedyOf = (error: unknown): Remedy => (error instanceof MillraceError ? error.remedy : 'retry')
 
-/** What a person sees of a failure: stable code and text. */
+/** A person's view of a failure: stable code and text. */
 export interface Problem {
   readonly code: string
   readonly message: string

@@ -59,7 +59,7 @@ export interface Lease {
 
 export interface LeaseOptions {
   readonly store: LeaseStore
-  /** What is leased, such as `chain_4217/head`. */
+  /** The thing leased, such as `chain_4217/head`. */
   readonly name: string
   readonly holder: LeaseHolder
   readonly ttlMs: number

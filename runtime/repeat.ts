@@ -3,9 +3,7 @@ import { messageOf } from '#errors.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Clock } from './runtime.ts'
 
-/**
- * What follows a turn: the milliseconds until the next one (0 is at once), or that there is none.
- */
+/** The turn's successor: the milliseconds until the next one (0 is at once), or that there is none. */
 export type Next = number | 'ended'
 
 /** A turn that failed is a warning in the log, and the next one comes after `ms`. */

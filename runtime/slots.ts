@@ -25,7 +25,7 @@ export class SlotBusyError extends failure('SlotBusyError', 'slot_busy', 'retry'
 /** The party went away while it waited; `cause` is the signal's reason. */
 export class SlotLeftError extends failure('SlotLeftError', 'slot_left', 'retry') {}
 
-/** What tells a party that it has no slot, in words of the work that slots are for. */
+/** The errors that tell a party that it has no slot, in words of the work that slots are for. */
 export interface SlotErrors {
   readonly busy: (problem: string) => Error
   readonly left: (reason: unknown) => Error
