@@ -11,7 +11,7 @@ interface Asked {
   readonly body: string
   /** Headers beside that of the content type. */
   readonly headers?: readonly string[]
-  /** What is made of the answer: a filter of the shell. */
+  /** A filter of the shell for the answer. */
   readonly filter?: string
 }
 
@@ -23,7 +23,7 @@ export const buyCommand = (origin: string, plan: string, maxSpend: string, idemp
     filter: linkFilter(origin),
   })
 
-/** What POST /v1/jobs is told; the plan stands in it as it was written. */
+/** The body of POST /v1/jobs; the plan stands in it as it was written. */
 export const orderBody = (plan: string, maxSpend: string, idempotencyKey: string): string =>
   `{"idempotencyKey": ${JSON.stringify(idempotencyKey)}, "max_spend": ${JSON.stringify(maxSpend)}, "plan": ${plan.trim()}}`
 

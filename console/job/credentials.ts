@@ -1,4 +1,4 @@
-/** What a wallet signs or sends for an offer, and how the payment is then presented. */
+/** A wallet's signature or transfer for an offer, and the payment's presentation. */
 import { fromString as base64Of } from 'ox/Base64'
 import { fromString as bytesOf } from 'ox/Bytes'
 import { keccak256 } from 'ox/Hash'
@@ -34,7 +34,10 @@ export const transferCall = (offer: TransferOffer): { readonly to: string; reado
   data: `${TRANSFER_WITH_MEMO}${wordOf(offer.recipient)}${wordOf(BigInt(offer.units).toString(16))}${memoOf(offer)}`,
 })
 
-/** What `eth_getLogs` finds the transfer by, whatever became of the transaction that was asked for. */
+/**
+ * The filter by which `eth_getLogs` finds the transfer, whatever became of the transaction that was asked
+ * for.
+ */
 export const transferLogs = (offer: TransferOffer, account: string) => ({
   address: offer.token,
   topics: [TRANSFERRED, `0x${wordOf(account)}`, `0x${wordOf(offer.recipient)}`, `0x${memoOf(offer)}`],

@@ -124,7 +124,7 @@ export async function readReceipt(
   return status === 200 ? { text, receipt: JSON.parse(text) as JobReceipt } : null
 }
 
-/** What becomes of a job, as server-sent events. @throws RequestFailure, or the signal's reason */
+/** A job's progress, as server-sent events. @throws RequestFailure, or the signal's reason */
 export async function openEvents(
   origin: string,
   jobId: string,

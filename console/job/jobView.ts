@@ -48,7 +48,7 @@ export const stateWord = (state: string): Word => named(jobWords, state)
 export const runWord = ({ state, carried }: JobRun): Word =>
   carried ? { text: 'carried over', tone: 'good' } : named(runWords, state)
 
-/** What went wrong and what helps; null for nothing. */
+/** The problem and its remedy; null if there is none. */
 export const problemOf = ({ error }: Pick<Job, 'error'> | Pick<JobRun, 'error'>): string | null =>
   error ? `${error.message} ${remedies[error.remedy]}`.trim() : null
 
@@ -65,7 +65,7 @@ export function tookText({ order }: Job): string | null {
   return elapsedLabel(Math.max(0, Date.parse(order.endedAt) - Date.parse(order.createdAt)))
 }
 
-/** What became of one attempt, without its payment. */
+/** The outcome of one attempt, without its payment. */
 export function attemptText({ attempt, outcome, status, code, durationMs }: JobAttempt): string {
   const answer = outcome === 'answered' && status !== undefined ? `answered ${status}` : outcome
   const what = (answer ?? 'under way').replaceAll('_', ' ')
@@ -80,7 +80,7 @@ export interface Figure {
   readonly meaning: string
 }
 
-/** What the job cost and what comes back, in its currency. */
+/** The cost of the job and the sum that comes back, in its currency. */
 export function figuresOf({ order, runs = [], usage }: Job, receipt: JobReceipt | null): readonly Figure[] {
   if (!order) return []
   const { charged, currency, refund } = order

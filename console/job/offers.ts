@@ -1,4 +1,4 @@
-/** What the 402 of a job asks for, as far as a wallet of a browser can pay it; the rest is left out. */
+/** The offers in a job's 402, as far as a wallet of a browser can pay them; the rest is left out. */
 import { toString as textOf } from 'ox/Base64'
 import { isObject } from '../model/queryAnswer.ts'
 

@@ -4,7 +4,7 @@ import type { Credential } from './credentials.ts'
 import { jobIdIn } from './job.ts'
 import type { TransferOffer } from './offers.ts'
 
-/** What the wallet was asked to send. */
+/** The payment that the wallet was asked to send. */
 export interface PushedPayment {
   readonly kind: 'transfer'
   readonly offer: TransferOffer
@@ -15,7 +15,7 @@ export interface PushedPayment {
   readonly hash: string | null
 }
 
-/** What the wallet has signed. */
+/** The payment that the wallet has signed. */
 export interface SignedPayment {
   readonly kind: 'authorization'
   readonly credential: Credential
@@ -36,7 +36,7 @@ export interface Purchase {
 
 const PURCHASES_MAX = 20
 
-/** Whatever stands there: what is no purchase is left out. */
+/** The kept purchases; anything else there is left out. */
 export function readPurchases(kept: string | null): readonly Purchase[] {
   try {
     const items: unknown = JSON.parse(kept ?? '[]')

@@ -12,7 +12,7 @@ export interface RecentJob {
 
 const JOBS_MAX = 20
 
-/** Whatever stands there: what is no job is left out. */
+/** The kept jobs; anything else there is left out. */
 export function readRecent(kept: string | null): readonly RecentJob[] {
   try {
     const items: unknown = JSON.parse(kept ?? '[]')

@@ -1,4 +1,4 @@
-/** What a chart shows of a result: which columns, and which of the points. */
+/** The part of a result that a chart shows: which columns, and which of the points. */
 import { cellText, isNumeric } from './cells.ts'
 import type { Cell, QueryAnswer } from './queryAnswer.ts'
 

@@ -1,7 +1,7 @@
 import { durationLabel } from './rates.ts'
 import type { ChainStatus } from './wire.ts'
 
-/** What the final blocks rest on: `final by proof, certificate of block 12 checked 3 s ago`. */
+/** The basis of the final blocks: `final by proof, certificate of block 12 checked 3 s ago`. */
 export function finalityLabel(
   { finality, role }: Pick<ChainStatus, 'finality' | 'role'>,
   nowMs: number,

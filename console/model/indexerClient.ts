@@ -26,7 +26,7 @@ export async function runQuery(
   return parseQueryAnswer(await response.json())
 }
 
-/** What the query would read and cost; it is not run. @throws RequestFailure */
+/** The reads and the cost of the query; it is not run. @throws RequestFailure */
 export async function explainQuery(
   origin: string,
   { sql, signatures, engine, chainId, limit }: QueryRequest,
@@ -99,7 +99,7 @@ export async function readResource<Answer extends object>(
 }
 
 /**
- * What the program makes of a text of JSON, which is sent as it is.
+ * The program's answer to a text of JSON, which is sent as it is.
  * @throws RequestFailure, or the signal's reason
  */
 export async function postResource<Answer extends object>(

@@ -3,7 +3,7 @@
  * log sees what they hold.
  */
 
-/** What a page keeps in its links, by names of its own; `view` and `chain` belong to the frame. */
+/** The fields that a page keeps in its links, by names of its own; `view` and `chain` belong to the frame. */
 export type LinkFields = Readonly<Record<string, string>>
 
 export interface Link {

@@ -1,6 +1,6 @@
 /**
- * What a live query has told so far. Block by block: the rows of each, newest block first, without
- * what was taken back. As a whole: the newest result.
+ * A live query's news so far. Block by block: the rows of each, newest block first, without what was taken
+ * back. As a whole: the newest result.
  */
 import type { EventBlock, LiveEvent } from './liveStream.ts'
 import type { QueryAnswer, Row } from './queryAnswer.ts'

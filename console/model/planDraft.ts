@@ -43,7 +43,7 @@ function nodesIn(plan: unknown): readonly unknown[] {
   return Array.isArray(nodes) ? nodes : []
 }
 
-/** Whatever stands there, a node is drawn: its errors are told at it. */
+/** Draws a node whatever is given: its errors are told at it. */
 function draftNode(given: unknown, index: number): DraftNode {
   const fields = isObject(given) ? given : {}
   const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : '')
@@ -83,7 +83,7 @@ export interface PlanProblems {
   readonly ofPlan: readonly string[]
 }
 
-/** What a refusal says, by the node that it is about. */
+/** The problems in a refusal, by the node that they are about. */
 export function problemsOf(details: readonly FailureDetail[]): PlanProblems {
   const ofNodes = new Map<number, string[]>()
   const ofPlan: string[] = []

@@ -20,7 +20,7 @@ export interface PlanStep {
   readonly name: string
   /** Table or index; empty where the step reads none. */
   readonly reads: string
-  /** What chooses the rows. */
+  /** The condition that chooses the rows. */
   readonly condition: string
   /** Rows the engine expects; null where it does not say. */
   readonly rows: number | null
@@ -113,7 +113,7 @@ function conditionOf(node: Node): string {
   return [...conditions, ...more].join(', ')
 }
 
-/** What each index of ClickHouse leaves to be read. */
+/** The granules that each index of ClickHouse leaves to be read. */
 function granulesOf(node: Node): string[] {
   const indexes = Array.isArray(node['Indexes']) ? node['Indexes'].filter(isObject) : []
   return indexes.map(

@@ -22,7 +22,7 @@ export function blocksPerSecond(sightings: readonly Sighting[]): number | null {
   return Math.max(0, (last.height ?? 0) - (first.height ?? 0)) / ((last.atMs - first.atMs) / 1_000)
 }
 
-/** What something took: `4.2 ms`, `350 ms`, `4.2 s`, `21 min`. */
+/** The time that something took: `4.2 ms`, `350 ms`, `4.2 s`, `21 min`. */
 export function elapsedLabel(ms: number): string {
   if (ms < 10) return `${ms.toFixed(1)} ms`
   if (ms < 1_000) return `${Math.round(ms)} ms`

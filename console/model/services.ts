@@ -5,7 +5,7 @@ import { postResource, readResource } from './indexerClient.ts'
 /** `test/console/wire.test.ts` holds these against the API's schemas. */
 export interface SearchResult {
   readonly endpoints: readonly FoundEndpoint[]
-  /** What ran. */
+  /** The kind of search that ran. */
   readonly resolution: 'live' | 'static'
   readonly zeroResultGuidance?: string
 }
@@ -183,14 +183,14 @@ export async function readHealth(
 export const quotePlan = (origin: string, plan: string, signal: AbortSignal): Promise<Quote> =>
   postResource(origin, 'v1/quote', plan, signal)
 
-/** What an endpoint costs, as the catalog says. */
+/** The price of an endpoint, as the catalog says. */
 export function priceText({ dynamic, amount, amountHint, currency }: EstimatedPrice): string {
   if (amountHint !== undefined) return amountHint
   if (dynamic || amount === undefined) return 'price varies'
   return /^0(\.0*)?$/.test(amount) ? 'free' : `${amount} ${currency}`
 }
 
-/** What one offer asks, as far as its seller said. */
+/** The price of one offer, as far as its seller said. */
 export function offerText({ amount, amountHint, decimals, unitType }: Offer): string {
   if (amountHint !== undefined) return amountHint
   if (typeof amount !== 'string') return 'price varies'

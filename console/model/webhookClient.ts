@@ -115,7 +115,7 @@ export class WebhookClient {
   }
 }
 
-/** What became of an attempt by hand, in words. */
+/** The outcome of an attempt by hand, in words. */
 export const outcomeText = ({ delivered, responseStatus, error }: Tried): string =>
   delivered
     ? `Taken with ${responseStatus ?? 'success'}.`
@@ -137,7 +137,7 @@ export function replayText({
   return `${status}: ${what}${where}; ${events} events, ${openEvents} open`
 }
 
-/** What a form's texts ask to be replayed; null where they ask nothing. */
+/** The replay that a form's texts ask for; null if they ask for none. */
 export function replayAsked(from: string, to: string, since: string): ReplayOf | null {
   const block = (text: string): number | null => (/^\d{1,15}$/.test(text.trim()) ? Number(text) : null)
   const [fromBlock, toBlock] = [block(from), block(to)]

@@ -1,6 +1,6 @@
 /**
- * What the API answers, as far as the console shows it. `test/console/wire.test.ts` holds it
- * against the API's schemas.
+ * The API's answers, as far as the console shows them. `test/console/wire.test.ts` holds it against the
+ * API's schemas.
  */
 import type { Engine } from '#primitives.ts'
 
@@ -64,7 +64,7 @@ export interface ChainStatus {
   }
 }
 
-/** What makes blocks final, and the newest certificate of it. */
+/** The basis of final blocks, and its newest certificate. */
 export interface FinalityStatus {
   readonly rule: 'proved' | 'agreed'
   readonly certificateHeight: number | null
@@ -77,7 +77,7 @@ export interface FinalityStatus {
   readonly statedKey: { readonly fromEpoch: number } | null
 }
 
-/** What the owner must know. */
+/** A problem that the owner must know. */
 export interface Alarm {
   readonly chainId: number
   readonly code: string

@@ -25,6 +25,6 @@ function parse(line: string): Record<string, unknown> | null {
   }
 }
 
-/** What a node or an engine said may hold anything, also what moves the cursor. */
+/** A text of a node or an engine may hold anything, also what moves the cursor. */
 const text = (value: unknown): string =>
   (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).replaceAll(/\p{Cc}+/gu, ' ')

@@ -1,7 +1,7 @@
 /** The lowest lines of a terminal, redrawn in place, with logs scrolling above them. */
 import { renderLogLine } from './logLine.ts'
 
-/** What is needed of `process.stdout`. */
+/** The part of `process.stdout` that it needs. */
 export interface ScreenStream {
   readonly isTTY?: boolean
   readonly columns?: number | undefined

@@ -3,10 +3,7 @@ import type { Engine } from '#primitives.ts'
 import { readResource } from '../model/indexerClient.ts'
 import type { IndexerSchema, StatusReport } from '../model/wire.ts'
 
-/**
- * What the API's paths are relative to: the page's own folder, so that a proxy may put the program
- * under a prefix.
- */
+/** The base of the API's paths: the page's own folder, so that a proxy may put the program under a prefix. */
 export const origin = document.baseURI
 
 /** With a table for each of the signatures. @throws RequestFailure */
@@ -22,6 +19,9 @@ export function readSchema(
   return readResource(origin, `v1/indexer/schema?${asked}`, signal)
 }
 
-/** Whatever key the page's queries carry, unless one is given here to be tried. @throws RequestFailure */
+/**
+ * The status, with the key of the page's queries, or with one that is given here to be tried. @throws
+ * RequestFailure
+ */
 export const readStatus = (signal: AbortSignal, key: string | null = null): Promise<StatusReport> =>
   readResource(origin, 'status', signal, key === null ? {} : { 'svc-api-key': key })

@@ -4,7 +4,7 @@ import { element, find } from './element.ts'
 
 export class ChainChoice {
   readonly #select = find('chain', HTMLSelectElement)
-  /** What a link asked for before the program said which chains it serves. */
+  /** The chain of a link, asked for before the program said which chains it serves. */
   #wanted: number | null = null
 
   constructor(changed: () => void) {

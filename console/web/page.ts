@@ -1,4 +1,4 @@
-/** What a page is to the console's frame, and the frame to a page. */
+/** The interface between a page and the console's frame. */
 import type { LinkFields } from '../model/link.ts'
 import type { StatusSample } from './statusFeed.ts'
 
@@ -22,7 +22,7 @@ export interface Page {
    * empty.
    */
   show?(fields: LinkFields): Promise<void> | void
-  /** What a link must hold to bring back what the page shows. */
+  /** The fields that a link must hold to bring back what the page shows. */
   linked?(): LinkFields
   /** Every report while the page is shown or hidden, and the newest one when its tab is chosen. */
   told?(sample: StatusSample): void

@@ -1,4 +1,4 @@
-/** What the parts of an organization's view work with. */
+/** The context of the parts of an organization's view. */
 import type { AccountClient, Org } from '../../model/accountClient.ts'
 
 /** Shown to members; what they may not change is not offered. */

@@ -18,7 +18,7 @@ import { choice, dangerButton, field, form } from './parts.ts'
 import { usageView } from './usageView.ts'
 
 /**
- * What a change of keys or members may change is asked for again, and no more: each person has a
+ * A view that asks again for what a change of keys or members may change, and no more: each person has a
  * quota of questions. `redraw` draws the whole page.
  */
 export async function orgView(

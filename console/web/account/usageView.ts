@@ -1,4 +1,4 @@
-/** What the keys of an organization asked: a number, thirty days as bars, keys and routes. */
+/** Requests of an organization's keys: a number, thirty days as bars, keys and routes. */
 import type { Key, Usage } from '../../model/accountClient.ts'
 import { element, svg } from '../element.ts'
 import { card } from '../parts/card.ts'

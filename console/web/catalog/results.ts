@@ -1,4 +1,4 @@
-/** What a search found: each endpoint with its price, and the reasons for which it is there. */
+/** A search's results: each endpoint with its price, and the reasons for which it is there. */
 import {
   type FoundEndpoint,
   type PlanNode,

@@ -41,7 +41,7 @@ export class JobView {
     this.tell('Asking for the job …')
   }
 
-  /** What its reader waits for; null for nothing. */
+  /** The news that its reader waits for; null for none. */
   tell(note: string | null): void {
     this.#note.hidden = note === null
     this.#note.textContent = note ?? ''

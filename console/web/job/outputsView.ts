@@ -1,4 +1,4 @@
-/** What the calls of a job answered: digests, and each output when it is asked for. */
+/** The answers to a job's calls: digests, and each output when it is asked for. */
 import { type JobRun, readOutput } from '../../job/job.ts'
 import { bytesText } from '../../job/jobView.ts'
 import { indented } from '../../job/jsonText.ts'

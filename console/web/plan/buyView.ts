@@ -1,4 +1,4 @@
-/** What buys a quoted plan: the ready command and the browser's wallets; and the way to its job. */
+/** The means to buy a quoted plan: the ready command and the browser's wallets; and the way to its job. */
 import { buyCommand } from '../../job/commands.ts'
 import { toFragment } from '../../model/link.ts'
 import type { Quote } from '../../model/services.ts'

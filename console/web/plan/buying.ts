@@ -62,7 +62,7 @@ export class Buying {
     return heldPurchase(this.#quoted.planHash)
   }
 
-  /** What is asked for the plan. @throws RequestFailure, or the signal's reason */
+  /** The offers for the plan. @throws RequestFailure, or the signal's reason */
   offers(): Promise<OrderAnswer> {
     return orderJob(this.#order(), null, this.#signal)
   }

@@ -100,7 +100,7 @@ export class PlanView {
       )
   }
 
-  /** What is wrong with the plan as a whole; null for nothing. */
+  /** The problem of the plan as a whole; null for none. */
   tell(problem: string | null, more: readonly string[] = []): void {
     this.#problem.hidden = problem === null
     this.#problem.replaceChildren(

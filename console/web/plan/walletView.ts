@@ -47,7 +47,7 @@ export class WalletView {
     })
   }
 
-  /** What was paid goes on where the plan is quoted again. */
+  /** A payment that was made goes on where the plan is quoted again. */
   end(): void {
     this.#unfollow()
     this.#leaving.abort()
@@ -117,7 +117,7 @@ export class WalletView {
     )
   }
 
-  /** What goes wrong stands below all of it, as the button that was pressed may go. */
+  /** Errors stand below all of it, as the button that was pressed may go. */
   async #go(paying: () => Promise<string>): Promise<void> {
     if (this.#isBusy) throw new Error('A payment is under way.')
     this.#isBusy = true

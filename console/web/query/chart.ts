@@ -27,7 +27,7 @@ export interface Inks {
   readonly font: string
 }
 
-/** What stands at one place across: a row of each series that has a value there. */
+/** The rows at one place across: one of each series that has a value there. */
 export interface Place {
   readonly x: number
   readonly rows: readonly { readonly series: Series; readonly row: number }[]

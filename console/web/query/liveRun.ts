@@ -6,7 +6,7 @@ import { origin } from '../api.ts'
 import { browserClock } from '../browserClock.ts'
 import type { ResultView } from './resultView.ts'
 
-/** What the grid is made for; older rows make room. */
+/** The number of rows that the grid is made for; older rows make room. */
 const ROWS_MAX = 10_000
 
 /**

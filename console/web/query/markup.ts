@@ -1,4 +1,4 @@
-/** What stands on the query page before anything was asked. */
+/** The query page before anything was asked. */
 import { element } from '../element.ts'
 
 /** Rows a run may give. */

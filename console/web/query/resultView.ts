@@ -86,7 +86,7 @@ export class ResultView {
     for (const panel of this.#panels) panel.classList.toggle('earlier', isEarlier)
   }
 
-  /** What an earlier query gave is no answer to one that failed. */
+  /** An earlier query's result is no answer to one that failed. */
   #showFailure(shown: boolean): void {
     this.#failure.hidden = !shown
     for (const panel of this.#panels) panel.classList.toggle('stale', shown)

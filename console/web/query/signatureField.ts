@@ -24,7 +24,7 @@ export class SignatureField {
     this.#chosen.replaceChildren(...this.#values.map((value) => this.#item(value)))
   }
 
-  /** What the field finds while its reader types. */
+  /** The events that the field finds while its reader types. */
   offer(events: readonly string[]): void {
     this.#known.replaceChildren(...events.map((value) => element('option', { value })))
   }

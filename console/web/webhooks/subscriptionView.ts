@@ -15,7 +15,7 @@ import { table } from '../table.ts'
 
 export interface WebhookContext {
   readonly client: WebhookClient
-  /** What members may not do is not offered. */
+  /** An action that members may not take is not offered. */
   readonly mayManage: boolean
   readonly redraw: () => Promise<void>
 }
