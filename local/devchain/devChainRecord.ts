@@ -1,5 +1,5 @@
 /**
- * What a start of ours writes down about the dev chain it runs, so that the next one finds the
+ * The record that a start of ours writes about the dev chain it runs, so that the next one finds the
  * process again or knows that it is gone: `anvil.json` beside the chain's state.
  */
 import { readFile, rename, writeFile } from 'node:fs/promises'
@@ -30,7 +30,7 @@ export interface DevChainRecord {
    * time.
    */
   readonly genesisHash: string | null
-  /** What block 0 was made of, in seconds and gas. */
+  /** The settings that block 0 was made of, in seconds and gas. */
   readonly genesisTimestamp: number
   readonly genesisGasLimit: number
 }

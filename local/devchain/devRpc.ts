@@ -8,7 +8,7 @@ import { shorten } from '#primitives.ts'
 /** One call: method, then its parameters. */
 export type Call = readonly [method: string, ...params: readonly unknown[]]
 
-/** What became of one call of a batch. */
+/** The outcome of one call of a batch. */
 export type Answer =
   | { readonly result: unknown }
   /** The node's message, and the whole error where it sent one. */

@@ -92,7 +92,7 @@ const START_TIMEOUT_MS = 60_000 // a state of 5,400 blocks loads in 2.6 s on two
 const STOP_TIMEOUT_MS = 60_000
 const POLL_MS = 25
 
-/** What every step of a start needs. */
+/** The needs of every step of a start. */
 interface Launch {
   readonly chainId: number
   readonly port: number | undefined

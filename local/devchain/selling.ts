@@ -4,7 +4,7 @@ import { DevRpc } from './devRpc.ts'
 import { devDollarOn } from './dollar/dollar.ts'
 import { type DevNode, genesisAccount } from './genesisAccount.ts'
 
-/** What a seller needs of the chain; `feePayer` pays for its transactions. */
+/** A seller's view of the chain; `feePayer` pays for its transactions. */
 export const sellingOn = (chain: DevNode) => ({
   chainId: chain.chainId,
   transport: channelTransport(new DevRpc(chain.rpcUrl)),

@@ -9,7 +9,7 @@ import type { Hex } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 
-/** What the thread is to do. */
+/** The thread's task. */
 export interface TrafficTask {
   readonly rpcUrl: string
   readonly chainId: number
@@ -18,7 +18,7 @@ export interface TrafficTask {
   readonly gifts: readonly Hex[]
 }
 
-/** What the thread logs. */
+/** The thread's log line. */
 export interface TrafficLogLine {
   readonly level: keyof Logger
   readonly fields: object

@@ -89,7 +89,7 @@ export function readConnection(dataDir: string): Connection | undefined {
   return { databaseUrl, clickhouseUrl, clickhouseUsername, clickhousePassword }
 }
 
-/** What the note says, where its writer still runs. */
+/** The note's contents, if its writer still runs. */
 function readNote(dataDir: string): Readonly<Record<string, unknown>> | undefined {
   let value: unknown
   try {

@@ -1,7 +1,4 @@
-/**
- * What can go wrong between a data directory and a running engine, as typed errors. All of them
- * name DATA_DIR.
- */
+/** Failures between a data directory and a running engine, as typed errors. All of them name DATA_DIR. */
 
 import { errnoOf, failure } from '#errors.ts'
 

@@ -90,7 +90,7 @@ function startOf(pid: number): string | undefined {
   return ticks && bootId ? `${bootId}/${ticks}` : undefined
 }
 
-/** What ps tells about a process, where there is no /proc (macOS); undefined when it is gone. */
+/** The fields that ps tells of a process, if there is no /proc (macOS); undefined when it is gone. */
 export function psField(pid: number, field: 'lstart' | 'command'): string | undefined {
   try {
     const env = { PATH: process.env['PATH'], LC_ALL: 'C' }

@@ -51,7 +51,7 @@ async function prepareTried(rpc: DevRpc, request: unknown): Promise<void> {
     await allowChannels(rpc, payer, token)
 }
 
-/** What the calls pay into channels: the token, and the salt of a channel that is new. */
+/** The deposits that calls pay into channels: the token, and the salt of a channel that is new. */
 function depositsIn(calls: readonly unknown[] = []): { readonly token: Hex; readonly salt: Hex | null }[] {
   return calls.flatMap((call) => {
     const [to, data] = [field(call, 'to'), field(call, 'data') ?? field(call, 'input')]

@@ -27,7 +27,9 @@ export const mintOf = (to: Hex, units: bigint): Call => ({
   data: encodeFunctionData({ abi, functionName: 'mint', args: [to, units] }),
 })
 
-/** What a payer signs by EIP-3009. Amount and times are decimal text: units, Unix seconds. */
+/**
+ * The authorization that a payer signs by EIP-3009. Amount and times are decimal text: units, Unix seconds.
+ */
 export interface Authorization {
   readonly from: string
   readonly to: string

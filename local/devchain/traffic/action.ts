@@ -7,7 +7,7 @@ import type { Party } from './parties.ts'
 import type { Envelope } from './signDraft.ts'
 import type { World } from './world.ts'
 
-/** What an action may look at. */
+/** The view that an action has of the chain. */
 export interface Scene {
   readonly world: World
   readonly dice: Dice
@@ -16,10 +16,7 @@ export interface Scene {
   readonly timestamp: number
 }
 
-/**
- * What somebody wants done; envelope, fee token and nonce lane are chosen later where it leaves
- * them open.
- */
+/** Somebody's wish; envelope, fee token and nonce lane are chosen later if it leaves them open. */
 export interface Intent {
   readonly from: Party
   readonly calls: readonly [Call, ...Call[]]

@@ -1,7 +1,7 @@
 /**
- * What the traffic has seen happen and can refer to: open orders, policies, allowances, access
- * keys. Bounded, and rebuilt from the newest logs after a restart. Anything in it may be out of
- * date: an action on it then fails on chain.
+ * The traffic's memory of things to refer to: open orders, policies, allowances, access keys. Bounded, and
+ * rebuilt from the newest logs after a restart. Anything in it may be out of date: an action on it then
+ * fails on chain.
  */
 import { toEventSelector } from 'viem'
 import type { Hex } from '#primitives.ts'

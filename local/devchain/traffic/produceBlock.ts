@@ -101,8 +101,7 @@ async function send({ rpc, log }: Producer, raws: readonly Hex[]): Promise<strin
 }
 
 /**
- * What became of the transactions. Those that were not mined leave the pool, so that they block no
- * nonce.
+ * The outcomes of the transactions. Those that were not mined leave the pool, so that they block no nonce.
  */
 async function collect({ rpc, log }: Producer, hashes: readonly string[]): Promise<MinedTransaction[]> {
   const answers = await rpc.batch(hashes.map((hash) => ['eth_getTransactionReceipt', hash]))

@@ -1,7 +1,7 @@
 /**
- * What has to be there before everyday traffic: tokens, money, markets, contracts, policies, keys.
- * Every step looks at the chain first, so the setup continues where it was interrupted and does
- * nothing on a chain that has it all.
+ * The setup that everyday traffic needs: tokens, money, markets, contracts, policies, keys. Every step
+ * looks at the chain first, so the setup continues where it was interrupted and does nothing on a chain
+ * that has it all.
  */
 import { encodeFunctionData } from 'viem'
 import { Abis } from 'viem/tempo'

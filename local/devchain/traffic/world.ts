@@ -1,7 +1,6 @@
 /**
- * What the traffic of a seed is about: parties, tokens, markets and contracts. All addresses follow
- * from the seed, so a restart on the same chain finds everything again without having written
- * anything down.
+ * The world of a seed's traffic: parties, tokens, markets and contracts. All addresses follow from the
+ * seed, so a restart on the same chain finds everything again without having written anything down.
  */
 import { getContractAddress, keccak256, stringToHex } from 'viem'
 import type { Hex } from '#primitives.ts'
@@ -103,7 +102,7 @@ export function createWorld(seed: string, chainId: number, gifts: readonly Hex[]
   }
 }
 
-/** What a party may pay with in everyday traffic: all wallets hold all of these. */
+/** The tokens that a party may pay with in everyday traffic: all wallets hold all of these. */
 export function everydayTokens({ launches, feeTokens }: World): readonly Hex[] {
   return [...feeTokens, launches.euro.address, launches.odd.address]
 }

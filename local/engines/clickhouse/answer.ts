@@ -121,7 +121,7 @@ export class ClientGone extends Error {
 }
 
 const AUTHENTICATION_FAILED = 516
-/** What chDB 3.4.0 says of itself. */
+/** The version that chDB 3.4.0 gives itself. */
 const ENGINE_VERSION = '26.7.2.1'
 const ZSTD_FAST = { [constants.ZSTD_c_compressionLevel]: 1 }
 

@@ -71,7 +71,7 @@ export class ChdbSession {
     }
   }
 
-  /** What the engine's own parser makes of the text. */
+  /** The engine's own parser's view of the text. */
   async classify(sql: string): Promise<Classification> {
     const answer = await failing(native().DurableClassifyAsync(this.#connection, sql, 'default'))
     return { statements: answer.statementCount, readOnly: answer.queryClass === READ_ONLY_CLASS }

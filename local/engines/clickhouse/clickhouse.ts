@@ -27,7 +27,7 @@ export interface ClickHouseOptions {
   /** 0 or absent picks a free port. */
   readonly port?: number
   /**
-   * What the restricted reader may SELECT from: `chain_1_sql.*`, `chain_1.logs`. Fixed until the
+   * The tables that the restricted reader may SELECT from: `chain_1_sql.*`, `chain_1.logs`. Fixed until the
    * next start.
    */
   readonly readerGrants: readonly string[]
@@ -35,7 +35,7 @@ export interface ClickHouseOptions {
   readonly runtime?: Runtime
 }
 
-/** What the parent tells a new child. */
+/** The parent's message to a new child. */
 export interface ServeMessage {
   readonly port: number
   readonly options: QueryServerOptions

@@ -1,4 +1,4 @@
-/** What the HTTP server has to know about a statement before the engine sees it. */
+/** The facts of a statement that the HTTP server needs before the engine sees it. */
 
 import { queryError } from './queryError.ts'
 import { isWord, nameOf, readTokens, type SqlToken } from './sqlTokens.ts'
@@ -127,11 +127,10 @@ function isProcessesTable(tokens: readonly SqlToken[], at: number): boolean {
 }
 
 /**
- * What roles do not stop in chDB, refused by name for the restricted reader: the scalar function
- * file(), which returns any file of this user, and the system databases. `file` is refused wherever
- * it stands, for a function need not be followed by a parenthesis: `SELECT * APPLY file` and
- * `arrayMap(file, ..)` returned /etc/passwd too. The gate in front of the engine is stricter; this
- * is the wall behind it.
+ * Refuses by name, for the restricted reader, what roles do not stop in chDB: the scalar function file(),
+ * which returns any file of this user, and the system databases. `file` is refused wherever it stands, for
+ * a function need not be followed by a parenthesis: `SELECT * APPLY file` and `arrayMap(file, ..)` returned
+ * /etc/passwd too. The gate in front of the engine is stricter; this is the wall behind it.
  * @throws QueryError
  */
 export function assertReaderMayAsk(sql: string): void {

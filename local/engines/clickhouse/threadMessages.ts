@@ -1,4 +1,4 @@
-/** What the query server and its threads say to each other. */
+/** Messages between the query server and its threads. */
 
 /** The format whose blocks begin with a head each, which the thread leaves to the first. */
 export const headedFormat = 'RowBinaryWithNamesAndTypes'
@@ -17,8 +17,8 @@ export interface ThreadJob {
 }
 
 /**
- * What the server tells a thread. After a message that does not end the job the thread waits for
- * `pull`; `close` ends it.
+ * The server's message to a thread. After a message that does not end the job the thread waits for `pull`;
+ * `close` ends it.
  */
 export type ThreadRequest =
   | { readonly type: 'run'; readonly job: ThreadJob }
@@ -26,7 +26,7 @@ export type ThreadRequest =
   | { readonly type: 'cancel' }
   | { readonly type: 'close' }
 
-/** What a thread tells the server: chunks, and then `end` or `error`. */
+/** A thread's message to the server: chunks, and then `end` or `error`. */
 export type ThreadEvent =
   | { readonly type: 'chunk'; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly type: 'end' }

@@ -1,7 +1,4 @@
-/**
- * What happens in contracts that are not Tempo's own: coins, collectibles, a vault, deployments,
- * odd logs.
- */
+/** Events in contracts that are not Tempo's own: coins, collectibles, a vault, deployments, odd logs. */
 import {
   type Action,
   type Intent,

@@ -71,7 +71,7 @@ function cancelOrder({ dice, learned, world }: Scene): Intent | undefined {
   return { from, calls: [onExchange('cancel', id)] }
 }
 
-/** What fills have credited inside the exchange. */
+/** Withdraws balances that fills have credited inside the exchange. */
 function withdraw({ dice, world }: Scene): Intent {
   const [base, quote] = dice.pick(world.pairs)
   const call = onExchange('withdraw', dice.pick([base, quote]), dice.amount(1e4, 1e7))
