@@ -27,7 +27,7 @@ export function decoderOf(header: string | readonly string[] | undefined): Trans
   }
 }
 
-/** What a decoder makes of a body; ends both when its reader stops. */
+/** A decoder's output for a body; ends both when its reader stops. */
 export async function* decoded(
   body: AsyncIterable<Uint8Array>,
   decoder: Transform,

@@ -28,7 +28,7 @@ export interface EgressBudget {
   readonly isOperators?: true
 }
 
-/** What requests are made for. A new purpose is one line. */
+/** The purposes of requests. A new purpose is one line. */
 export const egressBudgets = {
   /** A client waits for the picture. */
   logo: { activeMax: 16, waitingMax: 64, timeoutMs: 5_000 },
@@ -55,7 +55,7 @@ export const egressBudgets = {
 export type EgressPurpose = keyof typeof egressBudgets
 
 export interface EgressOptions {
-  /** What may be connected to; default: public addresses. */
+  /** Whether an address may be connected to; default: public addresses. */
   readonly isAllowed?: (address: string) => boolean
   /** Default: https only. */
   readonly protocols?: readonly string[]
@@ -273,7 +273,7 @@ function assertHeaders(headers: Readonly<Record<string, string>>): void {
 /** An address of IPv6 stands in brackets in a URL. */
 const bareHost = (hostname: string): string => hostname.replace(/^\[|\]$/g, '')
 
-/** What a connection has reached is compared too, whatever was looked up before. */
+/** The address that a connection has reached is compared too, whatever was looked up before. */
 function checkedConnector(
   options: { readonly lookup: LookupFunction; readonly timeout: number },
   isAllowed: (address: string) => boolean,

@@ -1,4 +1,4 @@
-/** What the way out refuses, and what did not answer. */
+/** Errors of the way out: refusals, and destinations that did not answer. */
 import { failure } from '#errors.ts'
 
 /**

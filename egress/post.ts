@@ -81,7 +81,7 @@ export function readRetryAfterMs(header: string | undefined, nowMs: number): num
   return Number.isNaN(at) ? null : Math.max(0, at - nowMs)
 }
 
-/** What is refused and what cannot be reached read alike: they would tell what a network holds. */
+/** Refused and unreachable destinations read alike: they would tell what a network holds. */
 const textOf = (error: EgressRefusedError | EgressFailedError): string =>
   error instanceof EgressFailedError && error.reason === 'timeout'
     ? 'The endpoint did not answer in time.'
