@@ -12,7 +12,7 @@ export function jsonPlace(text: string): string | null {
 const token =
   /[ \t\r\n]+|(?<punctuation>[{}[\],:])|(?<string>"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(?<value>-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/uy
 
-/** What may come next: inside a container its end too, where nothing was said in it yet. */
+/** The tokens that may come next: inside a container its end too, if nothing was said in it yet. */
 type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | 'colon' | 'comma or end'
 
 /** Position of the first character that no JSON text has there; the text's length where it ends early. */
@@ -35,7 +35,7 @@ function firstMistake(text: string): number | null {
   return open.length === 0 && expected === 'comma or end' ? null : text.length
 }
 
-/** What may follow a token that stands where `expected` says; null where it may not stand there. */
+/** The tokens that may follow one that stands where `expected` says; null if it may not stand there. */
 function following(expected: Expected, kind: string, open: string[]): Expected | null {
   if (expected === 'colon') return kind === ':' ? 'value' : null
   if (expected.startsWith('key') && kind === '"') return 'colon'

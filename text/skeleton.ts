@@ -1,7 +1,7 @@
 /**
- * What a name looks like at a glance: names of one skeleton imitate each other. Covers the letters
- * of other alphabets that are drawn as Latin ones, digits drawn as letters, accents, case, and
- * everything between the letters.
+ * A name's look at a glance: names of one skeleton imitate each other. Covers the letters of other
+ * alphabets that are drawn as Latin ones, digits drawn as letters, accents, case, and everything between
+ * the letters.
  */
 export function skeletonOf(name: string): string {
   return name
