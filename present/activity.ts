@@ -110,7 +110,7 @@ const group = s.named('GroupActivity', {
   data: s.object({ items: s.array(s.union(single)), signer }),
 })
 
-/** What all types have in common; the schema knows each of them. */
+/** The common part of all types; the schema knows each of them. */
 export interface ShownActivity {
   readonly type: string
   readonly title: string

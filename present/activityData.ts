@@ -1,4 +1,4 @@
-/** What each type of activity tells, but for who signed: that is the registry's. */
+/** The data of each type of activity, but for who signed: that is the registry's. */
 import * as s from '#http/schema.ts'
 import { anyAmountSchema, tokenAmountSchema } from './token.ts'
 

@@ -1,4 +1,4 @@
-/** What an address has of one token. */
+/** An address's balance of one token. */
 import * as s from '#http/schema.ts'
 import { formattedAmount, formattedSchema } from './formattedAmount.ts'
 import { presentTokenSummary, tokenSummarySchema } from './token.ts'

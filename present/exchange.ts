@@ -19,7 +19,7 @@ export const presentPrice = (tick: number): string => decimalOf(SCALE + BigInt(t
 export const presentRate = (numerator: bigint, denominator: bigint): string =>
   decimalOf(denominator === 0n ? 0n : (2n * SCALE * numerator + denominator) / (2n * denominator))
 
-/** What a taker of an order gets for what he gives: the price of a bid, its inverse for an ask. */
+/** The taker's rate of an order: the price of a bid, its inverse for an ask. */
 export const presentOrderRate = (tick: number, isBid: boolean): string =>
   isBid ? presentPrice(tick) : presentRate(SCALE, SCALE + BigInt(tick))
 

@@ -1,4 +1,4 @@
-/** What a transfer's 32-byte memo says to people. */
+/** The text that a transfer's 32-byte memo has for people. */
 import { hash as digest } from 'node:crypto'
 
 /**

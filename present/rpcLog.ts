@@ -32,7 +32,7 @@ export function presentLog(log: RpcFields): s.Static<typeof rpcLogSchema> {
   }
 }
 
-/** What was emitted, and by whom. @throws NodeAnswerError */
+/** The content of a log, and its emitter. @throws NodeAnswerError */
 export function readLogContent(log: RpcFields): LogContent & { topics: primitives.Hash[] } {
   const topics = Array.isArray(log['topics']) ? log['topics'] : []
   const data = needed(readHex(log, 'data'), 'data')

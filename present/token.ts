@@ -73,7 +73,7 @@ export const presentTokenReference = (
   token: KnownToken | undefined,
 ): s.Static<typeof tokenReferenceSchema> => ({ address, ...(token && fieldsOf(token)) })
 
-/** What is known of a token; a name that imitates another one is left out. */
+/** The known facts of a token; a name that imitates another one is left out. */
 export type KnownToken = Pick<TokenName, 'decimals'> & Partial<TokenName>
 
 /** A token that was asked about, of which nothing is known. */

@@ -33,7 +33,7 @@ export const tokenSchema = s.named('Token', {
   ),
 })
 
-/** What of a token has to be read for the fields asked for. */
+/** The parts of a token to read for the fields asked for. */
 export const wantsOf = (include: ReadonlySet<TokenInclude>): TokenWants => ({
   totals: include.has('holderCount') || include.has('totalSupply') || include.has('transferStats'),
 })

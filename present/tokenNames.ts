@@ -1,10 +1,10 @@
-/** What tokens are called, as answers are given it. */
+/** The names of tokens, as answers are given them. */
 
-/** What people call a token, and what its amounts mean. */
+/** People's name of a token, and the meaning of its amounts. */
 export interface TokenName {
   readonly name: string
   readonly symbol: string
-  /** What the token stands for, such as USD. */
+  /** The currency that the token stands for, such as USD. */
   readonly currency: string
   /** Null where nobody knows. */
   readonly decimals: number | null

@@ -53,7 +53,7 @@ type Transaction = s.Static<typeof transactionSchema>
 /** Tempo's own type, whose data is in its calls. */
 const TEMPO_TYPE = 118
 
-/** What a request asked for beside the transaction. */
+/** The parts that a request asked for beside the transaction. */
 export interface TransactionExtras {
   readonly receipt: boolean
   readonly feeToken: TokenSummary | undefined
@@ -154,7 +154,7 @@ export function presentNodeTransaction(
   }
 }
 
-/** What only a 0x76 transaction has. */
+/** The fields that only a 0x76 transaction has. */
 function tempoFields(
   calls: readonly unknown[],
   nonceKey: string | null,
