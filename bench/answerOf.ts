@@ -1,4 +1,4 @@
-/** What a child process of a bench says next; an error when it ends instead, having said why. */
+/** A child process's next message in a bench; an error if it ends instead, having said why. */
 import type { ChildProcess } from 'node:child_process'
 import { basename } from 'node:path'
 

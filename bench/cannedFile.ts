@@ -9,7 +9,7 @@ import { cacheFolder } from './cacheFolder.ts'
 import { type CannedBlock, type ChainShape, cannedChain } from './cannedChain.ts'
 import { recordedChain } from './recordedChain.ts'
 
-/** What is served: a shape to be made, or the recorded dev chain. */
+/** The chain that is served: a shape to be made, or the recorded dev chain. */
 export type Chain = ChainShape | 'recording'
 
 /** Answers of a chain's blocks, cut out of one buffer. */

@@ -4,7 +4,7 @@
  */
 import type { CannedChain } from './cannedFile.ts'
 
-/** What an endpoint of reth answers at most. */
+/** The most logs that an endpoint of reth answers. */
 const LOGS_MAX = 20_000
 
 export interface CannedLogs {

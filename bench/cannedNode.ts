@@ -10,7 +10,7 @@ import { type CannedChain, readCannedFile } from './cannedFile.ts'
 import { type CannedLogs, cannedLogs } from './cannedLogs.ts'
 import type { CannedCertificates, Heights } from './finality/cannedCertificates.ts'
 
-/** What the parent says: what to serve, and then when blocks may be answered. */
+/** The parent's message: what to serve, and then when blocks may be answered. */
 export type ServeMessage =
   | {
       readonly type: 'serve'
@@ -40,7 +40,7 @@ export interface LiveBlocks {
 export const dueMs = ({ from, sinceMs, intervalMs }: LiveBlocks, number: number): number =>
   sinceMs + (number - from) * intervalMs
 
-/** What the child says once it answers. */
+/** The child's message once it answers. */
 export interface NodeMessage {
   readonly url: string
   readonly bytes: number

@@ -1,4 +1,4 @@
-/** What the benches share: a canned node to read from, medians, and the machine they ran on. */
+/** The common part of the benches: a canned node to read from, medians, and the machine they ran on. */
 import { fork } from 'node:child_process'
 import { cpus, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'

@@ -38,7 +38,7 @@ export interface ProbedChain {
   readonly batchBlocks: number
 }
 
-/** What the parent says: where the chain is, and later that it may begin. */
+/** The parent's message: where the chain is, and later that it may begin. */
 export type ProbeMessage = ({ readonly type: 'open' } & ProbedChain) | { readonly type: 'run' }
 
 // As the program does.

@@ -9,7 +9,7 @@ import { ObjectKeys } from '#ingest/read/json/objectKeys.ts'
 import { copyFixed, writeInt64, writeUint64Little, writeVarint } from '#transform/encode/values.ts'
 import { type ProbeKind, type ProbeTable, probeColumns } from './probeTables.ts'
 
-/** What crosses threads: a table's rows in both wire formats. */
+/** A piece that crosses threads: a table's rows in both wire formats. */
 export interface ProbePiece {
   readonly rows: number
   readonly postgres: Uint8Array<ArrayBuffer>
@@ -139,7 +139,7 @@ export class ProbeEncoder {
     stream.length += size
   }
 
-  /** What a node left out. */
+  /** Fills columns that a node left out. */
   #fill(to: number): void {
     for (; this.#written < to; this.#written++) {
       const kind = this.#columns[this.#written] ?? 'number'

@@ -12,7 +12,7 @@ export interface ProbeRun {
   readonly rows: number
 }
 
-/** What the child says, in this order. */
+/** The child's messages, in this order. */
 type ProbeAnswer =
   | { readonly type: 'ready' }
   | { readonly type: 'done'; readonly rows: number }

@@ -1,4 +1,4 @@
-/** What processes have used, as Linux tells it: a program and the engines it started, apart. */
+/** Processes' use of CPU and memory, as Linux tells it: a program and the engines it started, apart. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 export interface Usage {

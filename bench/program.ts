@@ -11,7 +11,7 @@ import { setTimeout } from 'node:timers/promises'
 import { type Connection, readConnection } from '#local/engines/connection.ts'
 import type { CannedNode } from './harness.ts'
 
-/** What the canned node says it is. */
+/** The chain that the canned node says it is. */
 export const chainId = 4217
 
 export interface RunningProgram {
@@ -65,7 +65,7 @@ export async function withProgramOf<Result>(
   }
 }
 
-/** What `npm start` runs. */
+/** The program that `npm start` runs. */
 export const PROGRAM = join(import.meta.dirname, '../main.ts')
 
 const STARTING_SAMPLE_MS = 100

@@ -1,4 +1,4 @@
-/** What is indexed in the benches. */
+/** The chains that the benches index. */
 
 import type { ChainShape } from './cannedChain.ts'
 import type { Chain } from './cannedFile.ts'

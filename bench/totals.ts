@@ -1,6 +1,6 @@
 /**
- * What a run left in the stores: rows and content of every table, so that no run is fast because it
- * lost some.
+ * The contents of the stores after a run: rows and content of every table, so that no run is fast because
+ * it lost some.
  */
 import type { ClickHouseClient } from '@clickhouse/client'
 import type pg from 'pg'

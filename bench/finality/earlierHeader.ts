@@ -1,6 +1,6 @@
 /**
- * What is hashed of a header as it was before the table of fork fields (the commit before
- * f77e1e4c), for headers up to Prague.
+ * The bytes to hash of a header as it was before the table of fork fields (the commit before f77e1e4c), for
+ * headers up to Prague.
  */
 import type { RpcBlock } from '#ingest/read/block.ts'
 import { keccak256Hex } from '#ingest/verify/tries/keccak.ts'

@@ -219,8 +219,8 @@ const selections: Readonly<
 }
 
 /**
- * What a node says of sixteen transactions, compressed: one text for all, because no list reads
- * more of it than its length.
+ * A node's answer for sixteen transactions, compressed: one text for all, because no list reads more of it
+ * than its length.
  */
 function archivedPart(): Uint8Array {
   const word = (index: number, bytes: number) =>

@@ -1,5 +1,5 @@
 /**
- * What followers would have made of the generated chain, by SQL in one go: tokens with names, and
+ * The rows that followers would have made of the generated chain, by SQL in one go: tokens with names, and
  * balances.
  */
 import { balancesProjection } from '#store/follow/balances/balances.ts'

@@ -45,7 +45,7 @@ export interface Latencies {
   readonly p50: number
   readonly p99: number
   readonly max: number
-  /** What was really sent per second. */
+  /** The rate that was really sent per second. */
   readonly perSecond: number
 }
 

@@ -45,7 +45,7 @@ interface MeasuredList {
   readonly read: Read
   /** Columns of the sort key; null where a list has no hundred pages. */
   readonly key: readonly string[] | null
-  /** What the rival's items say beside their rows. */
+  /** The rival's data in its items beside their rows. */
   readonly account?: string
 }
 

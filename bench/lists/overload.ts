@@ -1,6 +1,6 @@
 /**
- * What a server still answers when five times as much is asked as it can answer. Half of the claim
- * is that it answers nearly as much as before, the other that nobody waits for it in vain.
+ * A server's answers when five times as much is asked as it can answer. Half of the claim is that it
+ * answers nearly as much as before, the other that nobody waits for it in vain.
  */
 import type { Line } from '../harness.ts'
 import { openRawClients, type RawClients } from './rawClients.ts'

@@ -1,22 +1,22 @@
 /**
- * What both servers of the comparison share: started as processes of their own, told what to serve,
+ * The common part of both servers of the comparison: started as processes of their own, told what to serve,
  * ended by hanging up.
  */
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { answerOf } from '../answerOf.ts'
 
-/** What is served, the same to both. */
+/** The data that is served, the same to both. */
 export interface Serving {
   readonly databaseUrl: string
   readonly chainId: number
   /** Connections to Postgres. */
   readonly connectionsMax: number
-  /** What the rival answers at `/<index>`. */
+  /** The rival's answers at `/<index>`. */
   readonly rivals: readonly Rival[]
   /** Whether the API has keys and quotas. */
   readonly isGuarded?: boolean
-  /** What goes beyond them is sold on the chain of this node. */
+  /** Requests beyond them are sold on the chain of this node. */
   readonly sellsOn?: { readonly rpcUrl: string; readonly hasSessions: boolean }
 }
 

@@ -26,7 +26,7 @@ interface Blocks {
 
 export interface BareEngine {
   readonly engine: Engine
-  /** What runs the query once over these blocks. */
+  /** A function that runs the query once over these blocks. */
   prepare(query: BenchQuery, blocks: Blocks): Promise<() => Promise<unknown>>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** What the query bench asks: the shapes analysts' questions have, cheap ones and dear ones. */
+/** The queries of the bench: the shapes analysts' questions have, cheap ones and dear ones. */
 import type { Engine } from '#primitives.ts'
 
 export interface BenchQuery {

@@ -1,4 +1,4 @@
-/** What strangers ask for that costs most, each within the documented bounds of one request. */
+/** Strangers' most expensive requests, each within the documented bounds of one request. */
 
 export type Send = (path: string, init?: RequestInit) => Promise<Response>
 

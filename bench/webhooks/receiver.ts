@@ -4,7 +4,7 @@
  */
 import { createServer } from 'node:http'
 
-/** What it is asked, and what it answers. */
+/** The receiver's question, and its answer. */
 export type ReceiverAsked = 'report'
 export interface ReceiverTold {
   readonly url?: string
