@@ -1,5 +1,5 @@
 /**
- * What the caller should do about an expected failure:
+ * The caller's action after an expected failure:
  * - `retry`: the same call may succeed later;
  * - `revert`: our data is no longer on the node's chain, drop it down to the fork point;
  * - `stop`: a person has to act; trying again cannot help.

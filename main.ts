@@ -9,7 +9,7 @@ import { applyAllocatorSettings } from './program/process/allocator.ts'
 import { countBuffersAsHeap } from './program/process/externalMemory.ts'
 import { endOnSignal } from './program/process/stopSignal.ts'
 
-/** What turns answers into batches, and so fills memory with large buffers. */
+/** Commands that turn answers into batches, and so fill memory with large buffers. */
 const decodingCommands = new Set(['up', 'backfill', 'verify', 'rederive'])
 
 /**

@@ -53,7 +53,7 @@ export const lowercased = (hex: string): Hex => `0x${hex.slice(2).toLowerCase()}
 /** Most digits behind the point that a token can have: `decimals()` is a uint8. */
 const DECIMALS_MAX = 255
 
-/** What a contract's `decimals()` told; null where that is no uint8. */
+/** The answer of a contract's `decimals()`; null if that is no uint8. */
 export function decimalsOf(told: unknown): number | null {
   if (typeof told !== 'bigint' && typeof told !== 'number') return null
   return told >= 0 && told <= DECIMALS_MAX ? Number(told) : null

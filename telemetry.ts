@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
-/** What every component logs through. Fields first, then a sentence. */
+/** The logger of every component. Fields first, then a sentence. */
 export interface Logger {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void
