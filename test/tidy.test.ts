@@ -9,7 +9,7 @@ import { loopsUntilAborted } from './support/untilAborted.ts'
 
 /** Folders that start and watch processes of other programs. */
 const startsProcesses = /^local\//
-/** What every room may import: files of the root, and rooms that know nothing of chains or of the service. */
+/** Rooms that all may import: files of the root, and those that know nothing of chains or of the service. */
 const leaves = ['primitives.ts', 'errors.ts', 'telemetry.ts', 'runtime', 'text']
 const isLeaf = (file: string) => leaves.some((leaf) => file === leaf || file.startsWith(`${leaf}/`))
 
@@ -35,7 +35,7 @@ const foreignNames = new Set([
 ])
 
 const architecture = read('ARCHITECTURE.md')
-/** What each room may import besides the leaves, as ARCHITECTURE.md's table says it. */
+/** Each room's allowed imports besides the leaves, as ARCHITECTURE.md's table says it. */
 const mayImport = readImportTable()
 const rooms = [...mayImport.keys()].filter((room) => !room.includes('/'))
 const sources = glob('**/*.ts').filter((file) => !isTest(file) && !/^(test|bench)\//.test(file))

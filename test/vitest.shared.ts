@@ -1,4 +1,4 @@
-/** What all runs of tests have in common. */
+/** The common part of all runs of tests. */
 import { join } from 'node:path'
 import { memoryFolder } from './support/memoryFolder.ts'
 

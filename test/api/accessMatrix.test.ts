@@ -84,7 +84,7 @@ const operations = operationsOf(document)
 const schemesOf = ({ security }: Operation): ReadonlySet<string> =>
   new Set(security.flatMap((scheme) => (Object.keys(scheme).length === 0 ? ['nobody'] : Object.keys(scheme))))
 
-/** What the document promises a caller: let in, or the code of the refusal. */
+/** The document's promise to a caller: let in, or the code of the refusal. */
 function promised(operation: Operation, caller: CallerName): string {
   const schemes = schemesOf(operation)
   const rule = endpoints.find(

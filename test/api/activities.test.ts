@@ -43,7 +43,7 @@ const inJson = (value: unknown): unknown => {
 
 const tokenOf = (data: ExpectedActivity['data']): string => Object(data['sourceToken']).address ?? ''
 
-/** What an item says; its events are compared apart. */
+/** An item without its events, which are compared apart. */
 const withoutEvents = ({ events: _, ...item }: { readonly events?: unknown }) => item
 
 /** Receivers of tokens in movements other than fees. */

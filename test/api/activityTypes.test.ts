@@ -52,7 +52,7 @@ const moved = (from: Hex, to: Hex, amount: bigint, of: Hex = token): WrittenLog 
 })
 const fee = moved(alice, feeManager, 7n, namedToken)
 
-/** What stands beside an event for it to say all it has to say. */
+/** Logs that must stand beside an event for it to say all it has to say. */
 const beside: Readonly<Record<string, (log: WrittenLog) => readonly WrittenLog[]>> = {
   'channel-funded': () => [moved(alice, reserve, 90n)],
   'channel-settled': () => [moved(reserve, carol, 80n)],

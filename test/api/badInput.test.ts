@@ -46,7 +46,7 @@ afterAll(async () => {
   for (const end of ends.toReversed()) await end()
 })
 
-/** What the server makes of a request: its status, and the places it complains about. */
+/** The server's judgement of a request: its status, and the places it complains about. */
 async function judge(operation: Operation, url: string, body?: string) {
   const { method } = operation
   const headers = { 'content-type': 'application/json' }

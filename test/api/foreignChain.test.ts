@@ -294,5 +294,5 @@ describe.each(chains)('%s %i, as its logs and calls say', (_chain, height) => {
   })
 })
 
-/** What this file's own names add to amounts. */
+/** Fields that this file's own names add to amounts. */
 const named = ['name', 'symbol', 'decimals', 'currency']

@@ -34,7 +34,7 @@ describe('limits of live queries', () => {
     await api?.close()
   })
 
-  /** What a stream has told until it ended. */
+  /** The text that a stream has told until it ended. */
   const told = async ({ response }: { response: Response }) => await response.text()
 
   async function stream(

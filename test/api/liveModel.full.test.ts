@@ -27,7 +27,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ kind: fc.constantFrom('leave', 'return'), client }),
 )
 
-/** What a client that believes the stream holds: hashes by height. */
+/** The chain as a client that believes the stream holds it: hashes by height. */
 class Reader {
   readonly blocks = new Map<number, string>()
   #connection: LiveClient | null = null

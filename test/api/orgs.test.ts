@@ -57,7 +57,7 @@ interface Told {
   readonly body: ToldBody
 }
 
-/** What the operations answer: what was made, a list, or an error. */
+/** The operations' answers: what was made, a list, or an error. */
 interface ToldBody {
   readonly id: string
   readonly token: string

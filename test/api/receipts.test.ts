@@ -17,8 +17,8 @@ const indexedBlocks = 120
 const iso = (seconds: number) => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
 
 /**
- * What the fee manager got at the end: the rule of Tempo, gas times price in millionths of a unit,
- * rounded up.
+ * The fee manager's receipt at the end: the rule of Tempo, gas times price in millionths of a unit, rounded
+ * up.
  */
 function feeOf({ receipt }: OracleTransaction): string {
   const cost = hexToBigInt(receipt['gasUsed']) * hexToBigInt(receipt['effectiveGasPrice'])

@@ -293,7 +293,7 @@ async function readBack(
     .map((line) => JSON.parse(line).map((value: unknown, n: number) => asJson(value, types[n] ?? '')))
 }
 
-/** What the columns must be read as; ClickHouse refuses to read a file whose types do not fit. */
+/** The types that columns must be read as; ClickHouse refuses to read a file whose types do not fit. */
 const columnarTypes: Readonly<Record<string, string>> = {
   int: 'Int64',
   bigint: 'Int64',

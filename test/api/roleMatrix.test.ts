@@ -136,7 +136,7 @@ async function makeInvitation(orgId: string, invited: string | null): Promise<st
   return (await insertInvitation(app, { ...row, address: user?.address ? address(user.address) : null })).id
 }
 
-/** What a path names is made for it. */
+/** The things that a path names, made for it. */
 interface Things {
   readonly orgId: string
   readonly caller: CallerName
@@ -290,7 +290,7 @@ const bodies: Readonly<Record<string, object>> = {
 const ranks = { person: 0, member: 1, admin: 2, owner: 3 }
 const isPerson = (caller: CallerName): caller is Person => people.some((name) => name === caller)
 
-/** What the caller is answered: the status, and the code where it is refused. */
+/** The answer that the caller is promised: the status, and the code if it is refused. */
 function promised({ title, path }: Operation, caller: CallerName): [unknown, unknown] {
   const needed = neededRole[title]
   if (needed) {

@@ -9,7 +9,7 @@ import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
 import { ManualClock, type RunningServer, startServer } from './toolkitServer.ts'
 
-/** What the endpoints below report about the work they started. */
+/** The endpoints' reports of the work they started. */
 interface Probe {
   started: PromiseWithResolvers<AbortSignal>
 }

@@ -14,7 +14,7 @@ export interface Row {
   readonly memo: string | null
 }
 
-/** What the examples need. */
+/** The rows that the examples need. */
 export interface Rows {
   readonly rows: { list(page: ListPage): Promise<ListResult<Row>> }
 }

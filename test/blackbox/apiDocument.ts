@@ -73,7 +73,7 @@ export class AnswerSchemas {
     this.#document = document
   }
 
-  /** What is wrong with a JSON answer of the operation, one text per problem. */
+  /** The problems of a JSON answer of the operation, one text per problem. */
   problems(path: string, method: string, status: number, body: unknown): readonly string[] {
     const key = `${method} ${path} ${status}`
     const responses = this.#document.paths[path]?.[method.toLowerCase()]?.responses

@@ -127,7 +127,7 @@ function placesOf(schema: Json, good: Json, place: Place = [], isNeeded = true):
   ]
 }
 
-/** What people and machines put there instead. */
+/** Values that people and machines put there instead. */
 function wrongValues({ minimum, maximum, maxLength, maxItems, minLength, items, enum: words }: Json): Json[] {
   const deep = Array.from({ length: 20 }).reduce<Json>((inner) => [inner], [])
   return [

@@ -37,7 +37,7 @@ test('every operation passes every check', async () => {
   expect(results.reduce((sum, { expectations }) => sum + expectations, 0)).toBeGreaterThan(10_000)
 })
 
-/** What the traffic of the dev chain cannot show. */
+/** Rules that the traffic of the dev chain cannot show. */
 const unshown = new Set([
   // Nobody pays in another token.
   'GET /v1/transfers: include=crossToken added nothing',

@@ -4,7 +4,7 @@
  */
 import type { Schema } from './apiDocument.ts'
 
-/** What people, scripts and scanners really send. */
+/** Texts that people, scripts and scanners really send. */
 const commonTexts = [
   '',
   ' ',

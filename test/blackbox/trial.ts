@@ -10,7 +10,7 @@ export class Trial {
   readonly deployment: Deployment
   readonly samples: Samples
   readonly failures: string[] = []
-  /** What this deployment holds no data for. */
+  /** The data that this deployment does not hold. */
   readonly notes: string[] = []
   expectations = 0
 

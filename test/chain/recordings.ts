@@ -15,9 +15,7 @@ export interface RecordedBlock {
   readonly receipts: unknown
 }
 
-/**
- * What is known of a recording without reading its blocks; the file has some counts beside these.
- */
+/** The facts of a recording that need no reading of its blocks; the file has some counts beside these. */
 export interface Manifest {
   readonly chainId: number
   /** The commands that made the chain. */
@@ -32,7 +30,7 @@ export interface Manifest {
   readonly sha256OfText: string
 }
 
-/** What a node answered to an `eth_call`: the returned data, or its JSON-RPC error. */
+/** A node's answer to an `eth_call`: the returned data, or its JSON-RPC error. */
 export type CallAnswer =
   | string
   | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } }

@@ -62,7 +62,7 @@ async function differencesAgain(
     : ['chunks: other pieces of the same blocks tell other events']
 }
 
-/** What is not told yet is refused, not told short. */
+/** A range that is not told yet is refused, not told short. */
 async function beyondLatest(read: ReadJson, feed: string, latest: number): Promise<string[]> {
   // Far enough that the chain does not get there meanwhile.
   const { status } = await read(`${feed}/events?fromBlock=${latest}&toBlock=${latest + 9_000}`)

@@ -1,7 +1,4 @@
-/**
- * What an aggregator takes for granted of a feed of swaps, as rules over the events of a range of
- * blocks.
- */
+/** An aggregator's assumptions about a feed of swaps, as rules over the events of a range of blocks. */
 import { getAddress } from 'viem'
 
 export interface FeedEvent {

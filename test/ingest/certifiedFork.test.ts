@@ -10,7 +10,7 @@ import { type BlockRef, type Hash, hash } from '#primitives.ts'
 import { FakeChain } from './support/fakeChain.ts'
 import { type HeadBench, openHeadBench, settleDown } from './support/headBench.ts'
 
-/** What was blamed: endpoints that tell another block than one of these, or by name. */
+/** The blamed: endpoints that tell another block than one of these, or by name. */
 interface Blamed {
   readonly others: BlockRef[]
   readonly names: string[]

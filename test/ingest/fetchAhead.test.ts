@@ -12,7 +12,7 @@ import { ByteBudget } from '../../ingest/byteBudget.ts'
 import { decodeRefs, FakeChain, FakeSource, type RefBatch } from './support/fakeChain.ts'
 import { seededRandom } from './support/random.ts'
 
-/** What an operator may count on, whatever the chain. */
+/** The memory that an operator may count on, whatever the chain. */
 const IN_FLIGHT_BYTES_MAX = 256 * 1024 * 1024
 /** Turns of the event loop after which nothing moves any more that no writer moves. */
 const TURNS = 200

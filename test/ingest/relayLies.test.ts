@@ -82,7 +82,7 @@ const behind =
     return Number(at) > top ? null : undefined
   }
 
-/** What a node may say that is not so. */
+/** A node's lies. */
 const lies: readonly ((chain: FakeChain) => TellBlock)[] = [
   () => (at) => (at === 'latest' ? block(FAR) : undefined),
   () => (at) => (at === 'finalized' || at === 'safe' ? block(FAR) : undefined),

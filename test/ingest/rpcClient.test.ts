@@ -149,7 +149,7 @@ test('no error shows the key in the address, even when the node repeats it', asy
   expect(String(gone)).not.toMatch(/s3cr3t/)
 })
 
-/** What is told within the time that a start waits for the second one. */
+/** The words told within the time that a start waits for the second one. */
 async function tellsOf(urls: readonly string[], clock: Clock = systemRuntime().clock) {
   const identities = new Identities(urls, clock)
   try {

@@ -9,7 +9,7 @@ import { findServices } from '#rows/catalog/catalogReads.ts'
 import { openCatalog, type TestCatalog } from './support/catalog.ts'
 import { directoryServices, importServices, ownServices } from './support/catalogData.ts'
 
-/** What an import says the first time and the second, and how many endpoints are held then. */
+/** An import's words the first time and the second, and how many endpoints are held then. */
 async function importedTwice(catalog: TestCatalog, sourceId: string, document: unknown) {
   const [first, second] = [
     await catalog.importAs(sourceId, document),

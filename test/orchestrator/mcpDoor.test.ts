@@ -183,7 +183,7 @@ test('each message of a batch is answered by itself, as JSON or as an event', as
 const id = '11111111-1111-4111-8111-111111111111'
 const node = { id: 'a', serviceId: 'demo-sun', method: 'POST', path: '/daylight', input: {}, dependsOn: [] }
 const planned = (more: object) => ({ plan: { nodes: [{ ...node, ...more }] } })
-/** What is given, and what is told of it. */
+/** The arguments, and the complaint about them. */
 const wrong: readonly (readonly [string, Members, string])[] = [
   ['search_services', { query: null }, 'Not valid: arguments.query must be a text, not null.'],
   ['search_services', { query: 'x', limit: '5' }, 'Not valid: arguments.limit must be a whole number.'],

@@ -47,14 +47,14 @@ interface Told {
   readonly places: readonly Place[]
 }
 
-/** What a tool says of arguments that it refuses; null where it answers. */
+/** A tool's words on arguments that it refuses; null if it answers. */
 function toldOf({ result }: Json): Told | null {
   if (!result?.isError) return null
   const { code, message: sentence, details = [] } = JSON.parse(result.content[0].text).error
   return { code, message: sentence, places: details.map(({ path }: { path: Place }) => path) }
 }
 
-/** What a validator says, and nobody else. */
+/** Words that a validator says, and nobody else. */
 const raw = /must NOT|must have|should |schemaPath|instancePath|Expected|additionalProperties|\[object/
 
 /** The name of the wrong member stands in one sentence, in words. */

@@ -54,7 +54,7 @@ const list = (id: string, endpoints: readonly object[], more: object = {}) =>
     { id, name: `Seller of ${id}`, serviceUrl: `${seller.origin}/${id}`, endpoints, ...more },
   ])
 
-/** What one look at every endpoint of a service finds: `state` by method and path. */
+/** One look's findings at every endpoint of a service: `state` by method and path. */
 async function lookAt(id: string) {
   const found = await verifier.verifyService(id, signal)
   return Object.fromEntries(found.map(({ method, path, state }) => [`${method} ${path}`, state]))

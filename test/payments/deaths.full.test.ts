@@ -45,12 +45,12 @@ beforeEach(async () => {
   rpc = new DevRpc(chain.rpcUrl)
 })
 afterEach(() => chain?.remove())
-/** What was signed until now and not mined can be mined no more, and a final block says so. */
+/** Ends the time in which signed transactions can be mined, and a final block says so. */
 const outliveSigned = () => rpc.call('anvil_mine', '0x80', '0x1')
 
 const lower = (address: string): `0x${string}` => `0x${address.slice(2).toLowerCase()}`
 const rounds = isLong ? 20 : 1
-/** What a dead process held is another's at once. */
+/** A dead process's holds are another's at once. */
 const endHolds = () => dueNow(app)
 const statesOf = async (recipient: string) => {
   const bytes = Buffer.from(recipient.slice(2), 'hex')
@@ -135,7 +135,7 @@ describe('a server that dies in a paid read', () => {
   )
 })
 
-/** What nobody sent is known to have failed once it can be mined no more. */
+/** A credential that nobody sent is known to have failed once it can be mined no more. */
 async function decide({ healthy }: Stand, credentials: readonly string[]): Promise<void> {
   await outliveSigned()
   for (const credential of credentials)

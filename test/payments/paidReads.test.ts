@@ -380,7 +380,7 @@ describe('an outcome that is not known', () => {
     expect([await received(), shop.reads.count]).toEqual([0n, 0])
   })
 
-  /** What another process would claim for the request. */
+  /** The terms that another process would claim for the request. */
   async function terms(path: string, credential: string): Promise<PaymentTerms> {
     const charges = chargesOf({ rpcUrl: chain.rpcUrl, chainId, recipient }, key)
     const digest = requestDigest(REALM, { method: 'GET', url: path, body: undefined })

@@ -231,7 +231,7 @@ describe('rewards that bring along less than their transfer costs', () => {
   const dear: Ask = async (method, params) =>
     method === 'eth_gasPrice' ? '0x9502f9000' : node()(method, params)
   const stateOfReward = async (reference: string) => (await findPayout(app, 'reward', reference))?.state
-  /** What its entries took from what is owed as rewards. */
+  /** The amount that its entries took from the rewards owed. */
   const tookOf = async (reference: string) => {
     const { id = '' } = (await findPayout(app, 'reward', reference)) ?? {}
     const found = app.selectFrom('app.ledger_entries').select('amount').where('transaction_id', '=', id)

@@ -81,7 +81,7 @@ const send = async ({ origin }: Shop, credential: string) => {
   await answer.text()
   return answer.status
 }
-/** What a dead process held is another's at once. */
+/** A dead process's holds are another's at once. */
 const endHolds = () => dueNow(app)
 
 test('at any statement or request: paid once and answered, or not paid at all', async () => {

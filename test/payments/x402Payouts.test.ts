@@ -88,7 +88,7 @@ const queue = (reference: string, amount = AMOUNT) =>
     )
 const found = (reference: string) => findPayout(app, 'refund', reference)
 const received = () => chain.balanceOf(to)
-/** What waits for its next try is due at once. */
+/** A debt that waits for its next try is due at once. */
 const turn = async (payouts: Payouts) => {
   await dueNow(app)
   await payouts.turn()
@@ -279,7 +279,7 @@ describe('books of a chain that is not indexed', () => {
       .execute()
   })
 
-  /** What is found after a change that is not kept. */
+  /** The findings after a change that is not kept. */
   async function foundAfter(change: RawBuilder<unknown>, all: boolean) {
     let found: Awaited<ReturnType<typeof check>> | null = null
     const work = app.transaction().execute(async (own) => {

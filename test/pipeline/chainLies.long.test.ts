@@ -88,7 +88,7 @@ describe('a node that lies about its chain', () => {
   /** A busy machine may need longer to the first lie than the lie would last. */
   const expectTold = () => expect.poll(() => node.told, healed).toBeGreaterThan(0)
 
-  /** What is final during the lie is true, and all of it afterwards. */
+  /** Blocks that are final during the lie are true, and all of them afterwards. */
   async function expectHealed(liedTo: LiedTo): Promise<void> {
     const { postgres, schema } = liedTo.indexed
     await new Promise((resolve) => setTimeout(resolve, LIE_MS))

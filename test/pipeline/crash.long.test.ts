@@ -53,8 +53,8 @@ async function openTask(): Promise<Task> {
 }
 
 /**
- * What a life finds: it seals, and moves history into the gap; or it takes blocks back at the head;
- * or it has everything to do, and attaches history.
+ * The state that a life finds: it seals, and moves history into the gap; or it takes blocks back at the
+ * head; or it has everything to do, and attaches history.
  */
 const states: readonly ((task: Task, round: number) => Task | Promise<Task>)[] = [
   (task: Task): Task => ({ ...task, head: task.head + 70 }),

@@ -10,7 +10,7 @@ import { freshDatabase } from '../support/engines.ts'
 import { expectIndexed } from './support/expectChain.ts'
 import { index, type Task } from './support/task.ts'
 
-/** What happened on the chain since the last process died. */
+/** The chain's change since the last process died. */
 type Change = 'none' | 'growth' | 'reorg' | 'downtime'
 
 /** In the order in which a chain meets them; the places of crash.test.ts are not repeated. */

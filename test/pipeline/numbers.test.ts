@@ -61,7 +61,7 @@ test('a size of 2^64 and a price of 2^256 - 1 from both of two endpoints: the ch
   expect(archived?.block).toMatchObject({ size: told.size })
 })
 
-/** What a node's answer says with those numbers in it. */
+/** A node's answer with those numbers in it. */
 function withNumbers(method: string, result: unknown): unknown {
   if (method === 'eth_getBlockByNumber' && isRecord(result)) return { ...result, size: told.size }
   if (method !== 'eth_getBlockReceipts' || !Array.isArray(result)) return result

@@ -96,7 +96,7 @@ function certify(branch: Branch, number: number): void {
 
 const finalityOf = async (name: Name) => (await chainOf(running(name), CHAIN)).finality
 const heightOf = async (name: Name) => (await finalityOf(name)).height
-/** What headers of an answer say, and which block the relay gives as the final one. */
+/** The finality that headers of an answer tell, and the block that the relay gives as the final one. */
 async function toldBy(name: Name) {
   const { origin } = running(name)
   const { headers } = await fetch(`${origin}/v1/blocks/3`)

@@ -38,7 +38,7 @@ describe('databases of one’s own', () => {
   let program: RunningMillrace | undefined
   let dataDir: ReturnType<typeof freshDataDir>
   let env: Record<string, string>
-  /** What the node answers in place of the replay server; undefined passes the call on. */
+  /** The node's answer in place of the replay server; undefined passes the call on. */
   let shape: (call: NodeCall) => NodeAnswer | Promise<NodeAnswer> | undefined
 
   beforeAll(async () => {

@@ -84,10 +84,10 @@ async function booksAreRight(): Promise<void> {
   })
   expect((await market.ask('payments', 'refunds')).told.owed).toEqual([])
 }
-/** What was signed may be sent for a minute, and is known to have failed some time after. */
+/** A transaction that was signed may be sent for a minute, and is known to have failed some time after. */
 const WAIT_MS = 600_000
 
-/** What the chain says that payers gave and got, and its fees. */
+/** The chain's account of payers' payments and receipts, and their fees. */
 async function moneyOf({ account, address }: MarketPayer) {
   const out = await market.transfers({ from: [address] })
   const back = (await market.transfers({ to: [address] })).filter(({ from }) => from === market.payee)
@@ -101,7 +101,7 @@ async function moneyOf({ account, address }: MarketPayer) {
 const sumOf = (moved: readonly { readonly amount: bigint }[]): bigint =>
   moved.reduce((sum, { amount }) => sum + amount, 0n)
 
-/** What the books say that a payer's account has. */
+/** The balance of a payer's account by the books. */
 async function bookedOf({ address }: MarketPayer): Promise<bigint> {
   const [sum] = await market.rows(
     `SELECT coalesce(sum(amount), 0) AS amount FROM app.ledger_entries WHERE account = 'payer:${address}'`,
@@ -265,7 +265,7 @@ async function startAgain(): Promise<RunningMillrace> {
 }
 const STARTS_MAX = 5
 
-/** What the job of a payment gave back, and its review earned, by the service's own word. */
+/** The sums that the job of a payment gave back, and its review earned, by the service's own word. */
 async function owedFor(jobId: string, charged: bigint): Promise<bigint> {
   const units = (decimal: unknown) => {
     const { units: digits, decimals } = scaledOf(String(decimal))

@@ -40,7 +40,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-/** What a program that ended writes down of its dev chain. */
+/** The record that a program that ended leaves of its dev chain. */
 async function recordDevChain(chainId: number, genesis: string): Promise<void> {
   const files = devChainFiles(dataDir, chainId)
   await mkdir(files.folder, { recursive: true })

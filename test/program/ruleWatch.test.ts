@@ -31,7 +31,7 @@ beforeAll(async () => {
   faithful = await forkingChain(HEAD + 1, HEAD + 1, 'header')
 })
 
-/** What an endpoint tells of a block; null while it does not answer about blocks. */
+/** An endpoint's version of a block; null while it does not answer about blocks. */
 type Tell = (block: ForeignBlock) => ForeignBlock | null
 
 const truth: Tell = (block) => block

@@ -124,7 +124,7 @@ describe('a standby', () => {
     return rows[0]?.s
   }
   const roleOf = async (name: Name) => (await chainOf(running(name), CHAIN)).role
-  /** What a process says at /metrics of whether it writes. */
+  /** A process's metric at /metrics of whether it writes. */
   const metric = async (name: Name) => {
     const told = await (await fetch(`${running(name).origin}/metrics`)).text()
     return new RegExp(`^millrace_writer\\{chain="${CHAIN}"\\} (\\d)$`, 'm').exec(told)?.[1]

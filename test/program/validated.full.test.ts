@@ -52,7 +52,7 @@ const millrace = async (...args: string[]) => {
   return stdout
 }
 
-/** What the command says with these flags. */
+/** The command's output with these flags. */
 async function validate(...flags: string[]) {
   const words = ['mppx', 'validate', program.origin, '--yes', '--output-json', ...flags]
   const quoted = words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
@@ -80,7 +80,7 @@ const isComplaint = ({ severity }: Check) => severity === 'fail' || severity ===
 const nameOf = ({ method, path }: Told) => `${method} ${path}`
 const checksOf = ({ challenge, errorHandling, payment }: Told) => [...challenge, ...errorHandling, ...payment]
 
-/** What it refuses, and what it would rather have otherwise. */
+/** Refusals, and warnings. */
 const complaintsOf = (endpoints: readonly Told[]): readonly string[] =>
   endpoints.flatMap((told) =>
     checksOf(told)

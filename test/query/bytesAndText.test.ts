@@ -35,7 +35,7 @@ const columns = [
   ['logs', 'topic0'],
 ] as const
 
-/** What stands in FROM: the table, and what hides it. */
+/** The item in FROM: the table, and what hides it. */
 const hidings: readonly ((table: string, column: string) => string)[] = [
   (table) => table,
   (table) => `${table} t`,

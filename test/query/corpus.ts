@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 
 export interface CorpusEntry {
   readonly sql: string
-  /** What an attack tries; empty for honest queries. */
+  /** The aim of an attack; empty for honest queries. */
   readonly note: string
 }
 

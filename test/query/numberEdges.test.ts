@@ -46,7 +46,7 @@ const run = (
 ): Promise<QueryResult> =>
   engine.run({ chainId: chain.chainId, sql, signatures, limit: 1_000, timeoutMs: 20_000 })
 
-/** What the engines say, each of them alike. */
+/** The engines' rows, each of them alike. */
 async function rowsOf(
   sql: string,
   signatures: readonly string[] = [],

@@ -147,7 +147,7 @@ const call =
   (making, depth) =>
     args.reduce((sql, type, index) => sql.replaceAll(`$${index + 1}`, of(type)(making, depth)), template)
 
-/** What any type has. */
+/** The operations that any type has. */
 const shared = (type: SqlType): Operation[] => [
   call(`coalesce($1, $2)`, type, type),
   call(`CASE WHEN $1 THEN $2 ELSE $3 END`, 'bool', type, type),

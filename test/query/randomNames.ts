@@ -5,7 +5,7 @@
  */
 import { Choices } from './randomExpression.ts'
 
-/** What a reference may name, as far as the generator knows. */
+/** The names that a reference may use, as far as the generator knows. */
 interface Named {
   readonly name: string
   readonly columns: readonly string[]
@@ -13,7 +13,7 @@ interface Named {
 
 interface Item extends Named {
   readonly sql: string
-  /** What can be named of it; a join without a name has its sides. */
+  /** The parts that can be named of it; a join without a name has its sides. */
   readonly seen: readonly Named[]
 }
 

@@ -1,4 +1,4 @@
-/** What Postgres makes of queries that passed the gate: the functions its own parse trees call. */
+/** Postgres' reading of queries that passed the gate: the functions its own parse trees call. */
 
 import { operators } from '#query/postgres/gate/expressions/functions.ts'
 import { gatePostgres } from '#query/postgres/gate/gate.ts'

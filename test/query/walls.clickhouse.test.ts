@@ -1,7 +1,7 @@
 // Goal: without the gate, grants and settings of ClickHouse stop each attack.
 /**
- * What holds on ClickHouse when the gate does not: the reader's grants and settings, each attack
- * sent as it is.
+ * The walls of ClickHouse when the gate does not hold: the reader's grants and settings, each attack sent
+ * as it is.
  */
 
 import { once } from 'node:events'

@@ -1,7 +1,7 @@
 // Goal: without the gate, role, grants, transaction and protocol of Postgres stop each attack.
 /**
- * What holds on Postgres when the gate does not: role, grants, transaction and protocol, each
- * attack sent as it is.
+ * The walls of Postgres when the gate does not hold: role, grants, transaction and protocol, each attack
+ * sent as it is.
  */
 
 import { createServer, type Server } from 'node:net'
@@ -107,7 +107,7 @@ describe('without the gate', () => {
   })
 })
 
-/** What a query finds set; the first one runs on a connection nobody used before. */
+/** The settings that a query finds; the first one runs on a connection nobody used before. */
 async function sessionSettings(): Promise<unknown> {
   return (await send('SHOW ALL', PATIENCE_MS)).rows
 }

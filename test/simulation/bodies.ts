@@ -1,7 +1,7 @@
 /**
- * What simulated blocks are filled with: signed transactions and receipts whose roots and blooms
- * are true, computed with viem and plain tries. Bodies are few and repeat; only the header around
- * one is new for each block.
+ * The contents of simulated blocks: signed transactions and receipts whose roots and blooms are true,
+ * computed with viem and plain tries. Bodies are few and repeat; only the header around one is new for each
+ * block.
  */
 import {
   encodeAbiParameters,

@@ -64,7 +64,7 @@ export const bugNames = [
 
 export type BugName = (typeof bugNames)[number]
 
-/** What brings a bug out that the seeds' own mixtures hardly ever meet. */
+/** Mixtures that bring a bug out that the seeds' own hardly ever meet. */
 export const bugSwarms: Partial<Record<BugName, Partial<Swarm>>> = {
   'history is taken back from Postgres alone': staleHistory,
   'one endpoint alone makes blocks final': { ...oneLiar, reorgRate: 0.5 },

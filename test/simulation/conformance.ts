@@ -245,7 +245,7 @@ async function answerOf(step: Step, ports: Ports): Promise<string> {
   }
 }
 
-/** What `retry` gives back, without the tables; `written` gives nothing. */
+/** The result of `retry`, without the tables; `written` gives nothing. */
 function shown(entry: JournalEntry | undefined): unknown {
   return entry ? [entry.range, entry.attempt] : 'done'
 }

@@ -1,6 +1,6 @@
 /**
- * What must hold, judged from outside: by the world's own blocks and an oracle that decodes each of
- * them alone.
+ * The invariants, judged from outside: by the world's own blocks and an oracle that decodes each of them
+ * alone.
  */
 
 import { messageOf } from '#errors.ts'
@@ -55,7 +55,7 @@ export class Court {
     this.violations.push(what)
   }
 
-  /** What a client at the RPC door was told: heights, null where a node knows none. */
+  /** A client's news at the RPC door: heights, null if a node knows none. */
   told(head: number, finalized: number | null): void {
     const { tallest, finalized: final } = this.#world
     if (head > tallest + MADE_UP_MAX)
@@ -159,7 +159,7 @@ export class Court {
     return null
   }
 
-  /** What is stored of a block never changes: once is enough. */
+  /** A block's stored content never changes: once is enough. */
   #isTrue(stored: StoredBlock, known: WorldBlock): boolean {
     if (this.#true.has(stored)) return true
     if (!sameContent(stored.content, oracleOf(known))) return false
@@ -226,7 +226,7 @@ const encoder = new BatchEncoder()
 const oracle = new WeakMap<WorldBlock, BlockContent>()
 const profile = { chainId: 31_337, kind: 'evm', headerRule: 'ethereum', checks: 'roots' } as const
 
-/** What a true block is in every table, decoded alone from the world's own JSON. */
+/** A true block in every table, decoded alone from the world's own JSON. */
 function oracleOf(block: WorldBlock): BlockContent {
   const known = oracle.get(block)
   if (known) return known

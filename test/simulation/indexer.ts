@@ -47,7 +47,7 @@ export interface IndexerOptions {
   readonly ledger: SimLedger
   readonly clickhouse: SimClickHouse
   readonly bugs: Bugs
-  /** What a client was told of the chain's end. */
+  /** A client's news of the chain's end. */
   readonly told: (head: number, finalized: number | null) => void
   readonly limits: {
     readonly batchBlocksMax: number

@@ -60,7 +60,7 @@ export class Kernel {
     this.#settle = settle
   }
 
-  /** What happened so far, as one hash. */
+  /** The history so far, as one hash. */
   traceHash(): string {
     return this.#trace.copy().digest('hex').slice(0, 16)
   }

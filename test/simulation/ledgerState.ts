@@ -1,4 +1,4 @@
-/** What the simulated Postgres has on disk: all that survives a crash of the indexer. */
+/** The disk of the simulated Postgres: all that survives a crash of the indexer. */
 import type { BlockRange, RangeSet } from '#ingest/range.ts'
 import type { BlockRef } from '#primitives.ts'
 import type { JournalEntry } from '#store/clickhouse/journal.ts'
@@ -10,7 +10,7 @@ export interface SimBatch extends EncodedBatch {
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/** What a block is in each table: rows and their digest. */
+/** A block's content in each table: rows and their digest. */
 export type BlockContent = ReadonlyMap<TableName, { readonly rows: number; readonly digest: number }>
 
 export interface StoredBlock {
@@ -87,7 +87,7 @@ export function storedBlocks(batch: SimBatch): StoredBlock[] {
   }))
 }
 
-/** What one block of a batch is in every analytics table. Tables without rows are left out. */
+/** One block's content in every analytics table. Tables without rows are left out. */
 export function contentOf(batch: EncodedBatch, index: number): BlockContent {
   const content = new Map<TableName, { rows: number; digest: number }>()
   for (const name of analyticsTableNames) {

@@ -43,7 +43,7 @@ export const loneLies = [
 ] as const
 
 /**
- * What the only endpoint tells twice alike is taken and marked: a lie beside an honest endpoint
+ * A lie that the only endpoint tells twice alike is taken and marked: a lie beside an honest endpoint
  * alone.
  */
 export const witnessedLies = ['L24 a number no column holds'] as const

@@ -27,7 +27,7 @@ interface RunningInsert {
   cancelled: boolean
 }
 
-/** What survives a crash of the indexer. */
+/** The part that survives a crash of the indexer. */
 export interface EngineState {
   readonly tables: Map<TableName, StoredPart[]>
   readonly tokens: Map<TableName, string[]>

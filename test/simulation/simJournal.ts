@@ -1,5 +1,5 @@
 /**
- * What the ClickHouse lane keeps in and reads from the simulated Postgres; it follows
+ * The rows that the ClickHouse lane keeps in and reads from the simulated Postgres; it follows
  * store/clickhouse/journal.ts and laneLedger.ts.
  */
 import { type BlockRange, blockCount, difference, intersection, union } from '#ingest/range.ts'

@@ -318,7 +318,7 @@ class Simulation {
 const believable = ({ nodes, loneLies }: Swarm) =>
   nodes > 1 ? loneLies : loneLies.filter((lie) => /^L2[14]/.test(lie))
 
-/** What a program did that believed the head of another chain at its first start. */
+/** The state of a program that believed the head of another chain at its first start. */
 function mislead(ledger: LedgerState): void {
   ledger.lane = {
     fromBlock: MISLED,

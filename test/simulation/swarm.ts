@@ -1,6 +1,6 @@
 /**
- * What a seed turns on: each run has its own mixture of faults, so that rare combinations come up
- * among many seeds.
+ * A seed's switches: each run has its own mixture of faults, so that rare combinations come up among many
+ * seeds.
  */
 import type { Kernel } from './kernel.ts'
 import { type Lie, lies, loneLies, witnessedLies } from './lies.ts'

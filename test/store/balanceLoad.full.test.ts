@@ -30,7 +30,7 @@ async function dump({ postgres, schema }: ChainStore): Promise<Record<string, un
 }
 
 let store: ChainStore
-/** What one statement makes of the chain. */
+/** The rows that one statement makes of the chain. */
 let whole: Record<string, unknown[]>
 beforeAll(async () => {
   store = await openChainStore({ headFrom: 0 })

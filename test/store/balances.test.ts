@@ -53,7 +53,7 @@ async function storedFacts({ postgres, schema }: ChainStore): Promise<Map<string
   )
 }
 
-/** What was written of old blocks, as reads take it: the last row that is not newer. */
+/** The rows of old blocks, as reads take them: the last row that is not newer. */
 async function storedCheckpoints({ postgres, schema }: ChainStore) {
   const rowsOf = async (table: string) =>
     (await postgres.pool.query(`SELECT * FROM ${schema}.${table} ORDER BY block_num`)).rows

@@ -116,7 +116,7 @@ interface NodeCall {
   readonly input: Hex
 }
 
-/** What a node says of a block, as far as swaps are read from it. */
+/** A node's account of a block, as far as swaps are read from it. */
 interface NodeBlock {
   readonly transactions: readonly (NodeCall & {
     readonly hash: string

@@ -276,7 +276,7 @@ describe('fee pools beside what nodes tell', () => {
     const [wrongId] = wrong ?? expect.fail('no pool changed')
     const asked: unknown[] = []
     const { signal } = new AbortController()
-    /** What the chain has after the block, but for one pool a unit more. */
+    /** The chain's reserves after the block, but for one pool a unit more. */
     const audit = (fence: bigint, lie: bigint) =>
       poolAudit({
         ...{ postgres: store.postgres, schema: store.schema, fence },

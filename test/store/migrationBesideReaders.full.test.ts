@@ -43,7 +43,7 @@ const sqlOf = (file: string, schema: string) =>
   readFileSync(new URL(file, folder), 'utf8').replaceAll('{schema}', schema)
 
 interface OlderStore extends ChainStore {
-  /** What the store held before it was put back. */
+  /** The store's contents before it was put back. */
   readonly rows: Readonly<Record<string, unknown>>
   readonly schemaDump: string
 }

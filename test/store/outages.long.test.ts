@@ -198,7 +198,7 @@ class Writers {
 const isDeath = (error: unknown): boolean =>
   error instanceof Died || (error instanceof Error && error.cause instanceof Died)
 
-/** What the chain's blocks are in every table, and nothing but that. */
+/** The chain's blocks in every table, and nothing but that. */
 class HonestRun {
   #open = new Map<TableName, Map<number, BlockDigest>>()
   readonly #closed: { readonly range: BlockRange; readonly tables: ReadonlyMap<TableName, string> }[] = []

@@ -42,7 +42,7 @@ const shown = (newLogoURI: string): WrittenLog =>
 const CHANGES = 2_000
 const changesOf = (make: (nth: number) => WrittenLog): WrittenLog[] =>
   Array.from({ length: CHANGES }, (_, nth) => make(nth))
-/** What each block writes, and the token after it. */
+/** The logs that each block writes, and the token after it. */
 const written: readonly {
   readonly at: number
   readonly what: string

@@ -1,4 +1,4 @@
-/** What a node would send: the bytes of a batch response, made of the results in it. */
+/** The bytes that a node would send: those of a batch response, made of the results in it. */
 import type { BlockAnswer } from '#ingest/read/parsedAnswer.ts'
 
 /** The bytes of a RawRange. */

@@ -30,7 +30,7 @@ export function quantity(value: number | bigint): Hex {
   return `0x${value.toString(16)}`
 }
 
-/** What breaks JSON, or only what it says, when it is put among its bytes. */
+/** Pieces that break JSON, or only what it says, when they are put among its bytes. */
 export const jsonPiece = fc.constantFrom(
   ...['', '"', '0', 'a', 'F', '\\', ',', '{}', '[', 'null', ' ', '"x":1,', '\0', 'é', '0x'],
 )

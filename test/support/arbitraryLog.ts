@@ -78,7 +78,7 @@ function asBytes<Parameter extends AbiParameter>(parameter: Parameter): Paramete
   return { ...parameter, type, components: parameter.components.map(asBytes) }
 }
 
-/** What viem read by `asBytes`: addresses in lower case, texts by our rule. */
+/** The values that viem read by `asBytes`: addresses in lower case, texts by our rule. */
 function ourWords(parameter: AbiParameter, value: unknown): unknown {
   const array = /^(.*)\[\d*\]$/.exec(parameter.type)
   if (array && Array.isArray(value))

@@ -28,7 +28,7 @@ export interface BuiltBlock {
   readonly encoded: { readonly block: Hex; readonly receipts: readonly Hex[] }
 }
 
-/** What a fork that nobody knows yet brings. */
+/** The changes of a fork that nobody knows yet. */
 export interface Fork {
   /** Behind all others in the header. */
   readonly fields?: Readonly<Record<string, Hex>>

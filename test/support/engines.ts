@@ -26,8 +26,8 @@ export interface FreshDatabase extends Omit<EngineAddresses, 'databaseAdminUrl'>
 }
 
 /**
- * What is left in ClickHouse goes with the file that made it, after the file's own hooks: the
- * engine looks after every table it holds, with those of sixteen chains for 4 % of a core.
+ * The data left in ClickHouse goes with the file that made it, after the file's own hooks: the engine looks
+ * after every table it holds, with those of sixteen chains for 4 % of a core.
  */
 const left = new Map<number, EngineAddresses>()
 afterAll(async () => {

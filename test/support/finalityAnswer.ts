@@ -5,7 +5,7 @@ import { headerBytes } from '#ingest/verify/parts/header.ts'
 import type { Json } from '#primitives.ts'
 import { finalityVectors } from './signedFinality.ts'
 
-/** What is hashed of a header of Tempo. */
+/** The bytes to hash of a header of Tempo. */
 export const rlpOf = (rpc: Json): string => hexOf(headerBytes(readHeader(rpc), 'tempo'))
 
 /** The answer for a block of Tempo, of which nothing is known but its header. */

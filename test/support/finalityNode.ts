@@ -28,7 +28,7 @@ export interface FinalityNodeOptions {
 
 export class FinalityNode {
   readonly chainId: number
-  /** What it shows as the chain, whole. */
+  /** The chain that it shows, whole. */
   branch: Branch
   finalized: number
   /** Blocks beside the branch that it gives by their hashes. */
@@ -36,7 +36,7 @@ export class FinalityNode {
   latest: FinalizationWord = methodMissing
   /** By height. */
   readonly certificates = new Map<number, FinalizationWord>()
-  /** What is answered for a height without an entry. */
+  /** The answer for a height without an entry. */
   absent: FinalizationWord = noCertificate
   isAway = false
   #server: FakeNode | null = null

@@ -8,7 +8,7 @@ import { inBlock, type JsonObject, receiptBytes, scalar, transactionJson } from 
 import type { ForeignBlock } from './foreignChain.ts'
 import { plainBloom, plainTrieRoot } from './plainTrie.ts'
 
-/** What the fork changes: the list that receipts are the root of, or what a header hashes. */
+/** The part that the fork changes: the list that receipts are the root of, or what a header hashes. */
 export type Fork = 'receiptsRoot' | 'header'
 
 const emitter: Hex = '0x00000000000000000000000000000000000f0c4e'

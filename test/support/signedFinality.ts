@@ -71,7 +71,7 @@ export function signingNetwork(secret: Hex): SigningNetwork {
   }
 }
 
-/** What the last block of an epoch says of the next one. */
+/** The last block's word on the next epoch. */
 export interface Outcome {
   readonly epoch: number
   readonly key: Hex

@@ -1,6 +1,6 @@
 /**
- * What a terminal shows after some output: the few control sequences the program uses, wrapping,
- * and scrolling.
+ * A terminal's screen after some output: the few control sequences the program uses, wrapping, and
+ * scrolling.
  */
 
 /** Cursor up, erase below, the two ends of a line, and characters. */

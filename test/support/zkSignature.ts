@@ -42,7 +42,7 @@ export const accessKeys = (): readonly HashSigner[] => [
   }),
 ]
 
-/** What the identity signs with its access key instead of `digest`. */
+/** The identity's signature with its access key instead of `digest`. */
 export async function signZk(identity: ZkIdentity, key: HashSigner, digest: Hex): Promise<ZkSigned> {
   const { scheme, publisherId, issuer, addressSeed } = identity
   const keyHash: Hex = `0x00${'07'.repeat(31)}`

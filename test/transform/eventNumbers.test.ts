@@ -47,7 +47,7 @@ function sampleOf(event: ContractEvent): EmittedLog {
   return { ...sample, topics: sample.topics.map(hash), address: emitter }
 }
 
-/** What an integer type holds; null for other types. */
+/** The range of an integer type; null for other types. */
 function rangeOf({ type }: AbiParameter): { readonly min: bigint; readonly max: bigint } | null {
   const [, kind, bits] = /^(u?int)(\d+)$/.exec(type) ?? []
   if (kind === undefined) return null

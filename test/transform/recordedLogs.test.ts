@@ -1,7 +1,7 @@
 // Goal: what the registries make of recorded data agrees with viem, the raw logs and the node.
 /**
- * What the registries make of recorded chain data, against viem, the raw logs, and what the node
- * itself answered.
+ * The registries' results for recorded chain data, against viem, the raw logs, and what the node itself
+ * answered.
  */
 import { describe, expect, it } from 'vitest'
 import { readCalls, readRecording } from '#test/chain/recordings.ts'

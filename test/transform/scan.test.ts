@@ -204,7 +204,7 @@ async function parsed() {
   return { block, receipts: parseReceipts(built.receipts, block) }
 }
 
-/** What parsing makes of the bytes; null when it refuses them. */
+/** The result of parsing the bytes; null when it refuses them. */
 function outcomeOf(bytes: Buffer, { range }: TestRange): EncodedBatch | null {
   try {
     return decodeParsed(trusting, bytes, range, encoder).batch

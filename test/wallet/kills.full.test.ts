@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const run = promisify(execFile)
 
-/** What a process came to; null where it was killed. */
+/** A process's result; null if it was killed. */
 async function buyIn(purchase: ReturnType<typeof purchaseOf>, failpoint = ''): Promise<string | null> {
   const given: BuyOnce = {
     ...{ databaseUrl, rpcUrl: chain.rpcUrl, chainId: chain.chainId, key: keyOf(accountOf(1)), sealingKey },

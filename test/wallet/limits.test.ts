@@ -122,7 +122,7 @@ const part = (units: bigint, of: Partial<JobReservation['parts'][number]> = {}) 
   ...{ serviceId: 'service', payee, units },
   ...of,
 })
-/** What counts against the limit of today, of all together. */
+/** The amount that counts against the limit of today, of all together. */
 async function counted() {
   const { day } = await readWallet(app)
   const spent = (await readDay(app, day)).find(({ kind }) => kind === 'all')?.units ?? 0n

@@ -77,7 +77,7 @@ function bomb(socket: Socket): void {
   write()
 }
 
-/** What each does, and whether what it answered takes the event. */
+/** The abuse of each, and whether what it answered takes the event. */
 const abuses: Readonly<Record<string, readonly [answer: (socket: Socket) => void, takes: boolean]>> = {
   'sends a header a second': [
     (socket) => {

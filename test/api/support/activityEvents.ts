@@ -29,7 +29,7 @@ export interface ActivityTx {
   readonly feePayer: string
   readonly blockNumber: number
   readonly timestamp: string
-  /** What the transaction itself paid of the chain's coin, and to whom; null where it paid nothing. */
+  /** The transaction's own payment of the chain's coin, and its receiver; null if it paid nothing. */
   readonly value: { readonly to: string; readonly amount: bigint } | null
   /** All of them. */
   readonly logs: readonly OracleLog[]

@@ -84,7 +84,7 @@ interface Side {
   readonly token: string
   readonly amount: bigint
   readonly log: OracleLog
-  /** What it is the sum of. */
+  /** The movements that it sums. */
   readonly of: readonly Movement[]
 }
 

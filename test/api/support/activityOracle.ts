@@ -1,6 +1,6 @@
 /**
- * What activity feeds must show, computed from raw receipts by rules written anew here: viem
- * decodes, one table says which event is which activity, a small reducer finds movements and swaps.
+ * The activity feeds as they must be, computed from raw receipts by rules written anew here: viem decodes,
+ * one table says which event is which activity, a small reducer finds movements and swaps.
  */
 import type { RecordedBlock } from '../../chain/recordings.ts'
 import { type ActivityTx, type Args, readActivityTxs } from './activityEvents.ts'
@@ -20,7 +20,7 @@ export interface ExpectedActivity {
   readonly data: Args
 }
 
-/** What the feeds of a chain must hold. */
+/** The feeds of a chain as they must be. */
 export class ActivityOracle {
   /** Ascending. */
   readonly transactions: readonly ActivityTx[]
@@ -79,7 +79,7 @@ const partiesOf = (tx: ActivityTx): ReadonlySet<string> =>
 const rulesOf = (...types: readonly string[]) =>
   rules.filter(({ type, key }) => types.includes(type) && key !== 'cross-token')
 
-/** What happened to who neither sent nor paid: a swap, and each movement that is none of it. */
+/** The activities of those who neither sent nor paid: a swap, and each movement that is none of it. */
 function ownOf(view: View): readonly ExpectedActivity[] {
   const movements = view.movements.filter((one) => touches(one, view.viewer))
   const swap = first(rulesOf('swap'), { ...view, movements })

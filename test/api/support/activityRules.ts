@@ -258,7 +258,7 @@ const openedToken = ({ tx }: View, channelId: string): string | undefined =>
 
 const sideOf = ({ isBid }: Args) => (isBid ? 'bid' : 'ask')
 
-/** What an order holds: base for asks, the quote at its price rounded up for bids. */
+/** The amount that an order holds: base for asks, the quote at its price rounded up for bids. */
 function escrowOf({ token, amount, isBid, tick, maker }: Args, view: View) {
   if (!isBid) return amountOf(token, amount)
   const paid = view.movements.filter((one) => one.from === maker && one.to === dex && one.token !== token)

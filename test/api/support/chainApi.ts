@@ -68,7 +68,7 @@ export interface ChainApiOptions {
   /** Stands between the API and the engines of SQL. */
   readonly wrapEngine?: (engine: UserQueryEngine) => UserQueryEngine
   readonly declared?: DeclaredContracts
-  /** What /status tells of projections; none unless said otherwise. */
+  /** The projections that /status tells; none unless said otherwise. */
   readonly projections?: () => StatusReport['chains'][number]['projections']
   readonly services?: Partial<RouteServices>
   readonly server?: Partial<ServerOptions<RouteServices>>

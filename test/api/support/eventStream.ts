@@ -7,7 +7,7 @@ export interface LiveEvent {
   readonly data: LiveData
 }
 
-/** What events tell: results have rows, those that new rows continue also blocks. */
+/** Data of events: results have rows, those that new rows continue also blocks. */
 export interface LiveData {
   readonly ok: boolean
   readonly rows?: readonly (readonly unknown[])[]

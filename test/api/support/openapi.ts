@@ -2,7 +2,7 @@
 import { AnswerSchemas } from '../../blackbox/apiDocument.ts'
 import type { Answer, ChainApi } from './chainApi.ts'
 
-/** What is wrong with an answer to GET under its operation's template, one text per problem. */
+/** The problems of an answer to GET under its operation's template, one text per problem. */
 export type ResponseCheck = (template: string, answer: Answer) => readonly string[]
 
 export async function responseCheck(api: ChainApi): Promise<ResponseCheck> {

@@ -1,4 +1,4 @@
-/** What the lists must hold, computed from the recorded answers by rules written anew here. */
+/** The lists as they must be, computed from the recorded answers by rules written anew here. */
 import { type RecordedBlock, readRecording } from '../../chain/recordings.ts'
 
 export interface OracleTransaction {

@@ -124,7 +124,7 @@ export async function node(behaviour: NodeBehaviour): Promise<FakeNode> {
   return started
 }
 
-/** What a node answers to one method, beside what a plain one does. */
+/** A node's answer to one method, beside those of a plain one. */
 export const answersWith = (method: string, answer: NodeAnswer) => (call: NodeCall) =>
   call.method === method ? answer : undefined
 

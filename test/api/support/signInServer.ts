@@ -38,14 +38,14 @@ const settings: AccessSettings = {
 }
 
 /**
- * What the node answers, and how often it was asked; undefined: nothing, for ever. A test with a
- * real chain sets `ask`.
+ * The node's answers, and how often it was asked; undefined: nothing, for ever. A test with a real chain
+ * sets `ask`.
  */
 export const node = { answer: null as unknown, calls: 0, ask: null as AskNode | null }
 export const wrongClock = { ms: 0 }
 
 const servers: RunningServer[] = []
-/** What a server with sign-in is made of; quotas never end. */
+/** The parts of a server with sign-in; quotas never end. */
 export function openSignIn(changes: Partial<AccessSettings> = {}, answered: Access['answered'] = () => {}) {
   const held = { ...settings, ...changes }
   const quotas = new Quotas(endlessQuotas, clock)

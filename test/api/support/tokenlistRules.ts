@@ -1,8 +1,8 @@
 import { Compile } from 'typebox/compile'
 
 /**
- * What a token list document must be, by the public schema of token lists (version 1, the strictest
- * of its texts): a JSON schema written from its rules.
+ * The rules of a token list document, by the public schema of token lists (version 1, the strictest of its
+ * texts): a JSON schema written from its rules.
  */
 const rules = {
   type: 'object',
@@ -44,7 +44,7 @@ const rules = {
 
 const compiled = Compile(rules)
 
-/** What is wrong with a document, one text per problem. */
+/** The problems of a document, one text per problem. */
 export const tokenlistProblems = (document: unknown): readonly string[] =>
   compiled.Check(document)
     ? []

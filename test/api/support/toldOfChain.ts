@@ -1,4 +1,6 @@
-/** What a chain's raw JSON tells, read by viem: rows, movements of tokens, what is held for whom. */
+/**
+ * The facts that a chain's raw JSON tells, read by viem: rows, movements of tokens, what is held for whom.
+ */
 import { decodeEventLog, type Hex, parseAbi, toEventSelector } from 'viem'
 import type { TempoBlock } from '../../support/tempoBlock.ts'
 import type { RpcObject } from './oracle.ts'
@@ -70,7 +72,7 @@ export const movementsOf = (chain: Chain) =>
     return [{ log, token: String(log['address']), from, to, amount: args.amount }]
   })
 
-/** What everybody has, by `holder token`; the zero address has the supplies, below zero. */
+/** Everybody's balances, by `holder token`; the zero address has the supplies, below zero. */
 export function heldAfter(chain: Chain): ReadonlyMap<string, bigint> {
   const held = new Map<string, bigint>()
   const add = (key: string, amount: bigint) => held.set(key, (held.get(key) ?? 0n) + amount)

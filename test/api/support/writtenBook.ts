@@ -74,7 +74,7 @@ export const pair = (one: Hex, quote: Hex) =>
   logOf(exchange, events.pairCreated, { key: keyOf(one, quote), base: one, quote })
 export const sent = (token: Hex) => logOf(token, events.transfer, { from: taker, to: exchange, amount: 1n })
 
-/** What a node tells of a base token with one open bid, which every level says to have 700 of. */
+/** A node's answers on a base token with one open bid, which every level says to have 700 of. */
 export const nodeBook = (
   base: Hex,
   order: {

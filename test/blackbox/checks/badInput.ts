@@ -1,5 +1,5 @@
 /**
- * What a parameter does not take is refused and named: wrong forms, values out of bounds, repeats,
+ * Values that a parameter does not take are refused and named: wrong forms, values out of bounds, repeats,
  * unknown names.
  */
 import type { Operation } from '../apiDocument.ts'

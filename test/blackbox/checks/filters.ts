@@ -102,7 +102,7 @@ async function checkEquality(
   }
 }
 
-/** What changes how rows are shown, not which. */
+/** A switch that changes how rows are shown, not which. */
 async function checkSwitch(
   trial: Trial,
   operation: Operation,

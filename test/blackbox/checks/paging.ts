@@ -8,7 +8,7 @@ import { withQuery } from './answers.ts'
 
 /** Pages of a walk; longer lists are walked in part. */
 const pagesMax = 12
-/** What lists are made of follows the head. */
+/** Lists are made of blocks that follow the head. */
 const BLOCKS_BEHIND_MAX = 10
 
 export async function checkPaging(trial: Trial, operation: Operation): Promise<void> {

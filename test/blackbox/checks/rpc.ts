@@ -92,7 +92,7 @@ async function checkErrors(trial: Trial, call: Call): Promise<void> {
   }
 }
 
-/** What JSON-RPC and the lists say of the newest final block, and that heads do not go back. */
+/** JSON-RPC and the lists agree on the newest final block, and heads do not go back. */
 async function checkBlocks(trial: Trial, chainId: number, call: Call): Promise<void> {
   let told = 0
   for (let turn = 0; turn < 5; turn++) {

@@ -1,6 +1,6 @@
 /**
- * What belongs to no operation: the document itself, unknown paths, limits of the transport,
- * chains, minBlock.
+ * Checks that belong to no operation: the document itself, unknown paths, limits of the transport, chains,
+ * minBlock.
  */
 import { isList, operationsOf, parameterOf } from '../apiDocument.ts'
 import { ask, send } from '../deployment.ts'

@@ -4,7 +4,7 @@ import { type Answer, ask, send } from '../deployment.ts'
 import type { Trial } from '../trial.ts'
 import { withQuery } from './answers.ts'
 
-/** What clients are told to keep, by path; nothing else may be kept as anything else. */
+/** The cache classes that clients are told, by path; nothing else may be kept as anything else. */
 const cacheClasses: readonly (readonly [RegExp, readonly string[]])[] = [
   [
     /^\/v1\/(blocks|transactions|receipts|transfers|transactions\/receipts|tokens\/[^/]+\/transactions|addresses\/[^/]+\/activities)$/,
@@ -35,7 +35,7 @@ export async function checkTransport(trial: Trial, operation: Operation): Promis
   await checkMethods(trial, operation, url)
 }
 
-/** What does not change while the chain moves, where the list allows it. */
+/** A query that does not change while the chain moves, if the list allows it. */
 const steady = ({ parameters }: Operation): string => {
   const names = new Set(parameters.map(({ name }) => name))
   return [names.has('order') ? 'order=asc' : '', names.has('limit') ? 'limit=50' : '']

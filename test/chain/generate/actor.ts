@@ -62,7 +62,7 @@ export class Actor {
     this.#authorization = authorization
   }
 
-  /** What the next transaction carries, once. */
+  /** The authorization that the next transaction carries, once. */
   takeAuthorization(): Authorization {
     const authorization = this.#authorization ?? {}
     this.#authorization = undefined

@@ -1,4 +1,4 @@
-/** What people write into the 32 bytes of a memo. */
+/** Texts that people write into the 32 bytes of a memo. */
 import { keccak256, stringToHex, toHex } from 'viem'
 import { attributionTag } from '#local/devchain/traffic/memo.ts'
 import type { Hex } from '#primitives.ts'

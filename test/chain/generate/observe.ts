@@ -1,4 +1,4 @@
-/** What is learned from the logs of a block: which orders are open and which tokens were made. */
+/** The lessons of a block's logs: which orders are open and which tokens were made. */
 import { decodeEventLog, toEventSelector } from 'viem'
 import { Abis } from 'viem/tempo'
 import { units } from '#local/devchain/traffic/action.ts'

@@ -1,4 +1,4 @@
-/** What actions look at and draw from: the world, chance, and what has happened so far. */
+/** The scene that actions look at and draw from: the world, chance, and what has happened so far. */
 import { Abis } from 'viem/tempo'
 import { type Call, callOf, onToken, tokenFactory, unlimited } from '#local/devchain/traffic/calls.ts'
 import type { Hex } from '#primitives.ts'

@@ -1,4 +1,4 @@
-/** What has to be there before everyday life: tokens, money, markets, contracts, policies, keys. */
+/** The setup before everyday life: tokens, money, markets, contracts, policies, keys. */
 import { Abis } from 'viem/tempo'
 import { units } from '#local/devchain/traffic/action.ts'
 import {

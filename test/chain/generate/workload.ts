@@ -6,7 +6,7 @@ import { dress } from './dress.ts'
 import type { Scene } from './scene.ts'
 import type { Transaction } from './transaction.ts'
 
-/** What a reorg adds to the number of each lane. */
+/** The number that a reorg adds to that of each lane. */
 const lanesLeftBehind = 100n
 
 const kinds = Object.entries(actions)

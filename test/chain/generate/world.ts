@@ -1,7 +1,4 @@
-/**
- * What the generated chain is about: accounts in their roles, tokens, markets. It follows from the
- * seed.
- */
+/** The world of the generated chain: accounts in their roles, tokens, markets. It follows from the seed. */
 import { alphaUsd, betaUsd, pathUsd, tokenAddress } from '#local/devchain/traffic/calls.ts'
 import { createDevParties } from '#local/devchain/traffic/parties.ts'
 import type { Hex } from '#primitives.ts'

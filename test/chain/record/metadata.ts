@@ -13,7 +13,7 @@ const selectors = {
   transferPolicyId: '0x9c4bad29',
 }
 
-/** What the node answers for each token at a block, by `<token>:<selector>`. */
+/** The node's answers for each token at a block, by `<token>:<selector>`. */
 export async function readMetadata(
   rpc: DevRpc,
   tokens: Iterable<string>,

@@ -1,4 +1,4 @@
-/** What a recording's manifest says of its blocks, counted as they come. */
+/** Counts of blocks for a recording's manifest, taken as they come. */
 import type { RecordedBlock } from '../recordings.ts'
 
 interface CountedBlock {
@@ -23,7 +23,7 @@ export class Tally {
   reverted = 0
   logs = 0
   readonly transactionTypes: Record<string, number> = {}
-  /** Whatever emitted something that looks like a Transfer. */
+  /** Every contract that emitted something that looks like a Transfer. */
   readonly tokens = new Set<string>()
 
   /** @throws Error for a block that does not fit its receipts or its parent. */

@@ -1,4 +1,4 @@
-/** What the replay reads of a node's answers; members not named here are passed on as they are. */
+/** The parts of a node's answers that the replay reads; members not named here are passed on as they are. */
 import type { RecordedBlock } from '../recordings.ts'
 
 export interface NodeLog {

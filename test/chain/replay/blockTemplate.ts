@@ -20,7 +20,7 @@ export interface Placement {
   readonly names: RoundNames
 }
 
-/** What of the whole recording is shown under other names in later rounds. */
+/** The parts of the whole recording that are shown under other names in later rounds. */
 export interface Renamed {
   hasTransaction(hash: string): boolean
   hasMade(address: string): boolean
@@ -39,7 +39,7 @@ export const topics = {
 }
 
 /**
- * What may differ: ids of orders behind their event, numbers and times by their key, hashes and
+ * The parts that may differ: ids of orders behind their event, numbers and times by their key, hashes and
  * addresses by their length.
  */
 const references = new RegExp(
@@ -94,7 +94,7 @@ export class BlockTemplate {
     return pieces
   }
 
-  /** What stands in the place of a reference; undefined where it stays as it was recorded. */
+  /** The text in the place of a reference; undefined if it stays as it was recorded. */
   #pieceOf({ order, key, value = '', id = '' }: Reference, renamed: Renamed): Piece | undefined {
     if (order !== undefined) return orderPiece(BigInt(order), renamed)
     if (key !== undefined) return numberPiece(key, value)

@@ -1,4 +1,4 @@
-/** What a replayed node is told at its start, and by `replay_set` while it runs. */
+/** The usage of flags that a replayed node is told at its start, and by `replay_set` while it runs. */
 
 export const usage = `usage: node test/chain/replay.ts --recording path [--port 8545] [--host 127.0.0.1]
   --recording            such as test/chain/recordings/tempo-dev-2k, without the endings of its files

@@ -20,7 +20,7 @@ const receiptsAt = (height: number) => JSON.parse(recording.json(height, 'receip
 const heights = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, k) => from + k)
 const hashesOf = (from: number, to: number) => heights(from, to).map((height) => recording.hashAt(height))
 
-/** What does not fit between blocks, or between a block and its receipts. */
+/** Faults between blocks, or between a block and its receipts. */
 function faultsOf(height: number): string[] {
   const block = blockAt(height)
   const receipts = receiptsAt(height)

@@ -18,7 +18,7 @@ interface Fork {
   readonly id: number
 }
 
-/** What a height shows. */
+/** The block that a height shows. */
 interface Shown {
   readonly fork: number
   readonly round: number

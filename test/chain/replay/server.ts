@@ -20,7 +20,7 @@ export function createReplayServer(node: ReplayedNode): Server {
   return server
 }
 
-/** What is sent in place of answers. */
+/** The refusal that is sent in place of answers. */
 interface Refusal {
   readonly status: number
   readonly body: Buffer

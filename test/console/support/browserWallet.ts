@@ -37,7 +37,7 @@ export class BrowserWallet {
     this.#refusal = { code, message }
   }
 
-  /** What its person is asked for is sent, and told when the returned function is called. */
+  /** Requests to its person are sent, and told when the returned function is called. */
   tellLate(): () => void {
     let open = () => {}
     this.#gate = new Promise((resolve) => {

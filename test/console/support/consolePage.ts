@@ -5,7 +5,7 @@ export class ConsolePage {
   readonly page: Page
   readonly summary: Locator
   readonly failure: Locator
-  /** What the page complained about, or asked of anybody but its own server. */
+  /** Complaints of the page, and its requests to anybody but its own server. */
   readonly complaints: string[] = []
 
   private constructor(page: Page, origin: string) {

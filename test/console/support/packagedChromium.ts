@@ -10,7 +10,7 @@ import packageJson from '#package.json' with { type: 'json' }
 
 export interface PackagedChromium {
   readonly executablePath: string
-  /** What its process needs besides the environment. */
+  /** Variables that its process needs besides the environment. */
   readonly environment: Readonly<Record<string, string>>
 }
 

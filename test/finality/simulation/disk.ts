@@ -1,4 +1,4 @@
-/** What outlives a kill: the lane's rows, and what was stored of finality. */
+/** The disk that outlives a kill: the lane's rows, and what was stored of finality. */
 
 import type { KeyDecision } from '#ingest/finality/keys/keyDecision.ts'
 import type { StoredProof } from '#ingest/finality/rules/provedFinality.ts'

@@ -12,7 +12,7 @@ import { groupA, stranger } from './standIn.ts'
 export const words = ['true', 'hidden', 'stale', 'stranger', 'retired', 'otherEpoch', 'flipped'] as const
 export type Word = (typeof words)[number]
 
-/** What is true at the moment: the newest block, and the certificates that exist, by height. */
+/** The truth at the moment: the newest block, and the certificates that exist, by height. */
 export interface Truth {
   head: number
   /** The view in which each was finalized. */

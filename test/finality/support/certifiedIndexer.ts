@@ -5,7 +5,7 @@
 import { systemRuntime } from '#runtime/runtime.ts'
 import { type CertifiedChainOptions, openCertifiedChain } from './openCertifiedChain.ts'
 
-/** What the parent hands over, as one JSON argument. */
+/** The parent's task, as one JSON argument. */
 export interface CertifiedTask extends Omit<CertifiedChainOptions, 'runtime'> {
   /** `name:nth`, where the process kills itself. */
   readonly failpoint: string

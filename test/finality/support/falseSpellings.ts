@@ -1,4 +1,4 @@
-/** What a liar makes of a true certificate: each may look like one, and none is. */
+/** A liar's versions of a true certificate: each may look like one, and none is. */
 import {
   bytesOf,
   type Certificate,

@@ -20,7 +20,7 @@ import { type OpenedChain, openCertifiedChain } from './openCertifiedChain.ts'
 export const keyA: ConfiguredKey = { identity: networkA.key, fromEpoch: 0 }
 
 export interface NetworkStart {
-  /** What each node shows at the beginning; two that agree unless said otherwise. */
+  /** Each node's branch at the beginning; two that agree unless said otherwise. */
   readonly branch: Branch
   readonly nodes?: number
 }
@@ -132,7 +132,7 @@ export class HostileNetwork {
     await Promise.all(this.nodes.map((node) => node.asked('eth_getBlockByNumber', 3)))
   }
 
-  /** What is final by what is stored; -1 where nothing is. */
+  /** The final height by what is stored; -1 if there is none. */
   async finalized(): Promise<number> {
     const lane = await readLane(this.postgres.pool, schemaOf(this.access.chainId))
     return lane?.finalized ?? -1

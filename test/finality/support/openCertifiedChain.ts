@@ -28,7 +28,7 @@ export interface CertifiedChainOptions {
 export interface OpenedChain {
   readonly chain: Chain
   readonly source: PooledSource
-  /** What stands in finality's way, for people; empty while nothing does. */
+  /** The obstacle to finality, for people; empty while there is none. */
   held(): string
   close(): Promise<void>
 }

@@ -72,7 +72,7 @@ export interface RefBatch extends Batch {
   readonly refs: readonly BlockRef[]
 }
 
-/** What may go wrong on the way; each is called before the answer is made and may throw or wait. */
+/** Faults on the way; each is called before the answer is made and may throw or wait. */
 export interface SourceFaults {
   before?: (method: 'head' | 'blockRef' | 'fetch') => void | Promise<void>
   /** Replaces the blocks of an answer, as a lying or lagging node would. */

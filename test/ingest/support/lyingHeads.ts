@@ -53,7 +53,7 @@ async function decode({ range, bytes }: RawRange): Promise<RefBatch> {
   return { range, refs, byteLength: 1_000 }
 }
 
-/** What a program that starts again goes on with. */
+/** The state with which a program that starts again goes on. */
 interface Held {
   readonly chain: FakeChain
   readonly sink: LaneSink

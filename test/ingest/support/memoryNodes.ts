@@ -7,10 +7,7 @@ import type { NodeCall } from './proxyNode.ts'
 /** A block as a node tells it: the reference, and when it was made. */
 export type ToldBlock = BlockRef & { readonly timestamp?: number }
 
-/**
- * What a node answers about a block by tag or height; undefined to answer truly, 'away' to be too
- * busy to.
- */
+/** A node's answer about a block by tag or height; undefined to answer truly, 'away' to be too busy to. */
 export type TellBlock = (at: unknown) => ToldBlock | 'away' | null | undefined
 
 const SECONDS_START = 1_700_000_000

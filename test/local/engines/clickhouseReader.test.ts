@@ -1,5 +1,5 @@
 // Goal: the restricted reader of the embedded ClickHouse reads views and can do nothing else.
-/** What the restricted reader of the embedded engine can and cannot do. */
+/** The powers and limits of the restricted reader of the embedded engine. */
 
 import { existsSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'

@@ -35,7 +35,7 @@ const orderOf = ({ nodes }: typeof fivefold = fivefold, more: object = {}) => ({
 })
 const hash = (text: string) => ({ nodes: hashing(text).nodes.map((node) => ({ ...node, dependsOn: [] })) })
 
-/** What a payer has signed for the order, and not sent. */
+/** A payer's credential, signed for the order and not sent. */
 async function credentialFor(agent: Agent, order: Readonly<Record<string, unknown>>) {
   const { _meta } = await agent.call('create_job', order)
   const [challenge] = itemsOf(membersOf(membersOf(_meta)[REQUIRED])['challenges'])

@@ -269,7 +269,7 @@ const changes: Readonly<Record<string, readonly string[]>> = {
   'a capture that is gone, with its entries': [forget(captureId), drop('app.channel_captures', 'true')],
 }
 
-/** What is found after the change, which is not kept. */
+/** The number of findings after the change, which is not kept. */
 async function foundAfter(statements: readonly string[]): Promise<number> {
   let found = 0
   class NotKept extends Error {}

@@ -53,7 +53,7 @@ const refusals = {
   create_job: [-32_043, -32_602, 'named', 'handed over'],
 } as const
 
-/** What is no credential at all. */
+/** Texts that are no credential at all. */
 const none = ['', '!', 'e30', 'bnVsbA', 'W10', 'MQ', 'eyJjaGFsbGVuZ2UiOltdfQ', 'A'.repeat(8_000), 'ü']
 const wrongs: readonly unknown[] = [undefined, null, 7, '', 'x'.repeat(2_000), [], {}, { __proto__: null }]
 

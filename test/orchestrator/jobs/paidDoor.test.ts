@@ -44,8 +44,8 @@ const rows = async () => ({
 })
 
 /**
- * What a client gets in the end: it pays anew where its payment came too late, and sends the same once
- * more where the price or the outcome is not known yet.
+ * A client's result in the end: it pays anew if its payment came too late, and sends the same once more if
+ * the price or the outcome is not known yet.
  */
 async function buy(body: object, authorization: string, origin: string, index: number) {
   const headers = { authorization, 'x-caller': randomUUID() }

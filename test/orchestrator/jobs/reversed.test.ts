@@ -24,7 +24,9 @@ import { type Sale, sold, token } from './support/scriptedSellers.ts'
 
 const { app } = await openAppStore()
 await adoptHistory(app, 0)
-/** What transactions of the payment and its job moved, by account; those that are even are left out. */
+/**
+ * The movements of the payment's and its job's transactions, by account; those that are even are left out.
+ */
 async function booksOf({ payment, jobId }: Bought) {
   const payouts = await app
     .selectFrom('app.payouts')

@@ -114,7 +114,7 @@ test('a voucher that two processes get at once buys one job', async () => {
 })
 
 const toolPlan = { nodes: hashing('tool').nodes.map((node) => ({ ...node, dependsOn: [] })) }
-/** What create_job answers to a credential. */
+/** The answer of create_job to a credential. */
 const create = async (authorization: string, key?: string) =>
   membersOf((await askToCreate(authorization, key))['result'])
 

@@ -36,7 +36,7 @@ const newOrder = (text: string) =>
     plan: { nodes: hashing(text).nodes.map((node) => ({ ...node, dependsOn: [] })) },
   })
 
-/** What the buyer has signed for the order, to be sent in `_meta`. */
+/** The buyer's payment, signed for the order, to be sent in `_meta`. */
 async function paymentFor(order: object, account = buyer) {
   const { result } = await ask(origin(), 'tools/call', { name: 'create_job', arguments: order })
   const required = membersOf(membersOf(result)['_meta'])['org.paymentauth/payment-required']

@@ -25,8 +25,8 @@ export function countedOn(app: AppDatabase, settings: AccessSettings = guarded) 
 }
 
 /**
- * What `ask` gives within one minute of the database's clock, each time for another caller; the
- * minute is told by `resets`.
+ * The answers of `ask` within one minute of the database's clock, each time for another caller; the minute
+ * is told by `resets`.
  */
 export async function withinOneMinute<T>(
   ask: (caller: string) => Promise<T>,

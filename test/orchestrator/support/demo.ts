@@ -1,4 +1,7 @@
-/** What ships in the catalog, with its sellers on loopback, and what the endpoints work with. */
+/**
+ * The services that ship in the catalog, with their sellers on loopback, and those that the endpoints work
+ * with.
+ */
 import { onTestFinished } from 'vitest'
 import { Egress } from '#egress/egress.ts'
 import type { Allowance } from '#http/request/access.ts'

@@ -3,7 +3,7 @@ import { describeService } from '#orchestrator/catalog/description/describe.ts'
 import { itemsOf, membersOf } from '#primitives.ts'
 import type { TestCatalog } from './catalog.ts'
 
-/** What a search takes. */
+/** The limit of a search. */
 const QUERY_CHARACTERS_MAX = 500
 
 export interface Listed {

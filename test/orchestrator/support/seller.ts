@@ -77,7 +77,7 @@ export const asks =
     response.writeHead(402, { 'www-authenticate': [...challenges] }).end()
   }
 
-/** What x402 asks with, in its second version. */
+/** The header by which x402 asks, in its second version. */
 export const x402 = (accept: object = {}, more: object = {}): string =>
   Buffer.from(
     JSON.stringify({

@@ -74,7 +74,7 @@ export async function connectTasks(address: string, endpointId = 'here') {
   return { session, client, close }
 }
 
-/** What an account signs for the first of the challenges that an answer or an error has. */
+/** An account's credential for the first of the challenges that an answer or an error has. */
 export async function credentialFor(
   required: unknown,
   account: Parameters<typeof payer>[0],

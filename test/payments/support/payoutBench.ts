@@ -65,7 +65,7 @@ export async function payoutBench() {
         queuePayout(transaction, { ...terms, chainId, currency: PATH_USD, to }, Date.now()),
       )
   const stateOf = async (reference: string) => (await findPayout(app, 'refund', reference))?.state
-  /** What waits for its next try is due at once. */
+  /** A debt that waits for its next try is due at once. */
   const turn = async (payouts: Payouts) => {
     await dueNow(app)
     await payouts.turn()

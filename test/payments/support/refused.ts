@@ -1,4 +1,4 @@
-/** What is counted of refused payments, and of what a node is asked meanwhile. */
+/** Counts of refused payments, and of the questions to a node meanwhile. */
 import { custom, http, type Transport } from 'viem'
 import { Quotas } from '#api/access/Quotas.ts'
 import { type Access, anonymous, openAccess } from '#http/request/access.ts'

@@ -9,7 +9,7 @@ export type NodeState = 'up' | 'gone' | 'loud'
 
 const jsonBody = { 'content-type': 'application/json' }
 
-/** What a node answers instead of the other; it breaks the connection where that is `gone`. */
+/** A node's answer instead of the other; it breaks the connection if that is `gone`. */
 export type Order = (method: string) => { readonly code: number; readonly message: string } | 'gone' | null
 
 /** Stands before a node. `gone` answers 500, `loud` refuses what is sent or tried out, and repeats it. */

@@ -65,7 +65,7 @@ export function openSession(
   const channelStore = options.channelStore ?? createChannelStore()
   const fixed = { account, client, fetch: through, channelStore }
   const manager = payByTempo.session.manager({ maxDeposit: '1', ...options, ...fixed })
-  /** What is signed for it is kept and not sent. */
+  /** A voucher that is signed for it is kept and not sent. */
   const signedFor = async (act: () => Promise<unknown>) => {
     wire.keepsVouchers = true
     await act().catch(() => {})

@@ -26,7 +26,7 @@ import { openToCallers, refusedPayments } from './refused.ts'
 export const REALM = 'shop.example'
 export const PATH_USD = '0x20c0000000000000000000000000000000000000'
 export const ALPHA_USD = '0x20c0000000000000000000000000000000000001'
-/** What a read costs, in either currency. */
+/** The price of a read, in either currency. */
 export const PRICE = 500n
 
 export interface ShopOptions {

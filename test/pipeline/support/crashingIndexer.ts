@@ -16,7 +16,7 @@ import { silentLogger } from '#telemetry.ts'
 import type { Checks } from '#transform/profile.ts'
 import { namedHolder } from '../../support/namedHolder.ts'
 
-/** What the parent hands over, as JSON in the environment. */
+/** The parent's task, as JSON in the environment. */
 export interface IndexerTask {
   readonly databaseUrl: string
   readonly clickhouseUrl: string

@@ -119,7 +119,7 @@ export async function openDatabases(access: Access, log: Logger) {
   return { postgres, clickhouse }
 }
 
-/** What the chain's node holds now, encoded: what both stores must hold of these blocks. */
+/** The chain's blocks as its node holds them now, encoded: what both stores must hold of them. */
 export function encoded(
   recorded: RecordedChain,
   range: { readonly from: number; readonly to: number },

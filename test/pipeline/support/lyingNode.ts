@@ -33,7 +33,7 @@ export const LIE_MS = 3_000
 /** ING-05: within a minute after the lie stops. */
 export const healed = { timeout: 60_000, interval: 100 }
 
-/** What the lying node answers to a call; undefined for the truth. */
+/** The lying node's answer to a call; undefined for the truth. */
 export type TellCall = (
   call: NodeCall,
   truth: (call: NodeCall) => Promise<NodeAnswer>,
@@ -41,9 +41,9 @@ export type TellCall = (
 
 /** The two nodes of a suite; each test starts the recording behind them anew. */
 export class LyingNode {
-  /** What it tells at the moment; null tells the truth. */
+  /** The lie at the moment; null tells the truth. */
   tell: TellCall | null = null
-  /** What it does to whole requests; true when it answered one itself. */
+  /** The behaviour for whole requests; true when it answered one itself. */
   request: NodeBehaviour['request'] | null = null
   /** Lies told so far in this test; whoever answers in `request` counts them. */
   told = 0

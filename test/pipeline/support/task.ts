@@ -1,4 +1,4 @@
-/** What an indexing process is to do, as one JSON argument, and the processes themselves. */
+/** The task of an indexing process, as one JSON argument, and the processes themselves. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'

@@ -32,7 +32,7 @@ export interface Signed extends Asked {
   readonly answers: Answer[]
 }
 
-/** What became of it is known: paid for, or not and never any more. */
+/** Its outcome is known: paid for, or not and never any more. */
 export const isDecided = ({ answers }: Signed): boolean => {
   const last = answers.at(-1)
   return last !== undefined && (last.status === 402 || isOfPaid(last))
@@ -168,7 +168,7 @@ const answerTo = (origin: string, asked: Promise<Response>): Promise<Answer | nu
     }),
   )
 
-/** What undici says of a connection whose program was killed, and of one to a program that is gone. */
+/** The words of undici on a connection whose program was killed, and on one to a program that is gone. */
 const endings: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
 /** Null where the connection ended before the answer did. */

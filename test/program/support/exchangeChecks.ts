@@ -1,4 +1,4 @@
-/** What an exchange's readers check of a running program, over HTTP. */
+/** The checks that an exchange's readers make of a running program, over HTTP. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'

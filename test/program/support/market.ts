@@ -36,7 +36,7 @@ export interface Transfer {
   readonly txHash: `0x${string}`
 }
 
-/** What an account that is funded has of pathUSD. */
+/** The balance of a funded account in pathUSD. */
 export const FUNDED = 1_000_000_000n
 /** A read within this is not paid for: one a minute and address. */
 const QUOTA = 1
@@ -98,7 +98,7 @@ export async function openMarket(atEnd: (end: () => unknown) => void, sold: obje
       for (const account of accounts) await fund(account)
     },
     rows: async (query: string) => (await client.query(query)).rows,
-    /** What a command of the operator's says, and its exit code. */
+    /** The output of an operator's command, and its exit code. */
     ask: async (...args: string[]) => {
       const { code, stdout, stderr } = await runMillrace([...args, '--json'], first)
       if (stdout === '') throw new Error(stderr)

@@ -188,7 +188,7 @@ export async function statusOf({ origin }: RunningMillrace): Promise<StatusRepor
   return JSON.parse(await answer.text())
 }
 
-/** What /status says of one chain. */
+/** The status of one chain, by /status. */
 export async function chainOf(program: RunningMillrace, chainId: number) {
   const chain = (await statusOf(program)).chains.find((candidate) => candidate.chainId === chainId)
   if (!chain) throw new Error(`chain ${chainId} is not reported`)

@@ -1,6 +1,6 @@
 /**
- * What docs/clients.md tells payers to run, run from a folder that has the packages and nothing else,
- * or from an empty one.
+ * The commands that docs/clients.md tells payers to run, run from a folder that has the packages and
+ * nothing else, or from an empty one.
  */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -103,7 +103,7 @@ function folderAt(cwd: string, origin: string, env: Variables): PayersFolder {
   }
 }
 
-/** What stands below a heading of the page. */
+/** The text below a heading of the page. */
 function sectionOf(heading: string): string {
   const [, after] = page.split(`\n## ${heading}\n`)
   if (after === undefined) throw new Error(`the page has no ${heading}`)

@@ -38,7 +38,7 @@ const bugs: Readonly<Record<string, JobBugs>> = {
   'nothing is paid back': { nothingPaidBack: true },
 }
 
-/** What takes a hundred seeds to show is looked for in the full suite. */
+/** A bug that takes a hundred seeds to show is looked for in the full suite. */
 const rare = ['a restart repeats a free call', 'a hold never ends']
 const planted = Object.entries(bugs).filter(([name]) => isFull || !rare.includes(name))
 

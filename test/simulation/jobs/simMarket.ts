@@ -5,7 +5,7 @@
 import type { Purchase, Purchased, PurchaseId } from '#wallet/buyer.ts'
 import type { Kernel } from '../kernel.ts'
 
-/** What a seller does, by chance and for good. */
+/** A seller's behaviour, by chance and for good. */
 export const moods = [
   ...(['honest', 'honest', 'honest', 'free', 'free', 'polled'] as const),
   ...(['dear', 'broken', 'busy', 'late', 'silent', 'vanishing'] as const),
@@ -37,7 +37,7 @@ export class SimMarket {
     this.#wrong = wrong
   }
 
-  /** What left for a job. */
+  /** The units that left for a job. */
   spentFor(jobId: string): bigint {
     let units = 0n
     for (const [key, spends] of this.#spends)

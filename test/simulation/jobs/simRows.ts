@@ -29,7 +29,7 @@ export interface SimJob {
   readonly attempts: Map<string, AttemptChange>
 }
 
-/** What a planted bug leaves out. */
+/** The checks that a planted bug leaves out. */
 export interface RowBugs {
   readonly fenceUnchecked?: boolean
   readonly attemptsLost?: boolean

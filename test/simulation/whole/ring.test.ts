@@ -19,7 +19,7 @@ const TOKEN = `0x${'22'.repeat(20)}`
 const addressOf = (index: number) => `0x${`${index + 1}`.padStart(40, '0')}`
 const between = (random: Random, min: number, max: number) => min + Math.floor(random() * (max - min + 1))
 
-/** What one purchase within the ring moves, in the token's smallest unit. */
+/** One purchase's movement within the ring, in the token's smallest unit. */
 interface Bought {
   /** The ring's money: what its sellers and payers got, less what they paid. */
   readonly gained: bigint

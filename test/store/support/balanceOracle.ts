@@ -1,6 +1,6 @@
 /**
- * What everybody has of every token of a recorded chain at a block: genesis, and the transfers of
- * the raw recording.
+ * Everybody's balance of every token of a recorded chain at a block: genesis, and the transfers of the raw
+ * recording.
  */
 import { toEventSelector } from 'viem'
 import { readRecording } from '../../chain/recordings.ts'

@@ -61,7 +61,7 @@ export interface ChainStoreOptions {
   readonly fence?: bigint
   readonly assertMayWrite?: () => void
   readonly checks?: Checks
-  /** What the sinks get to see of the engines, for engines that misbehave. */
+  /** The engines as the sinks see them, for engines that misbehave. */
   readonly wrapPostgres?: (postgres: Postgres) => Postgres
   readonly wrapClickHouse?: (clickhouse: ClickHouseClient) => ClickHouseClient
   /** Another one than the engine's. */

@@ -1,4 +1,4 @@
-/** What can happen to a row behind our back, done by SQL to one row of a block of a table. */
+/** The damage that a row can take behind our back, done by SQL to one row of a block of a table. */
 import { quoteIdentifier } from '#store/sql.ts'
 import { type TableName, tables } from '#transform/tables.ts'
 import type { ChainStore } from './chainStore.ts'

@@ -1,6 +1,6 @@
 /**
- * What a database holds, as SQL in one order: what `pg_dump --schema-only` would say, without a
- * tool that must fit the server.
+ * A database's contents, as SQL in one order: what `pg_dump --schema-only` would say, without a tool that
+ * must fit the server.
  */
 import type { ClickHouseClient } from '@clickhouse/client'
 import { selectRows } from '#store/clickhouse/client.ts'

@@ -1,7 +1,4 @@
-/**
- * What the encoder counted and what an engine computes from its own rows must be the same, block by
- * block.
- */
+/** The encoder's counts and an engine's computations from its own rows must be the same, block by block. */
 import { expect } from 'vitest'
 import { type BlockDigest, clickhouseDigests, postgresDigests } from '#store/compare/digests.ts'
 import type { EncodedBatch } from '#transform/batch.ts'

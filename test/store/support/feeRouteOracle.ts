@@ -1,7 +1,7 @@
 /**
- * What every fee pool holds after each block of a raw chain, transaction by transaction as the fee
- * manager itself does it: the way of a fee is chosen before the transaction runs, against the most
- * that its gas may cost, and what it cost is turned after it ran.
+ * Every fee pool's holdings after each block of a raw chain, transaction by transaction as the fee manager
+ * itself does it: the way of a fee is chosen before the transaction runs, against the most that its gas may
+ * cost, and what it cost is turned after it ran.
  */
 import {
   encodeAbiParameters,
@@ -122,5 +122,5 @@ export class FeeRouteOracle {
   }
 }
 
-/** What a pool pays out for an amount. */
+/** A pool's payout for an amount. */
 const after = (amount: bigint): bigint => (amount * 9_970n) / 10_000n

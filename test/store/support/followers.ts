@@ -73,7 +73,7 @@ export const balanceOf = toFunctionSelector('balanceOf(address)')
 const getPool = toFunctionSelector('getPool(address,address)')
 export const totalSupply = toFunctionSelector('totalSupply()')
 
-/** What genesis of the dev chain gave each pool of each token. */
+/** The reserve that genesis of the dev chain gave each pool of each token. */
 export const genesisReserve = 10n ** 10n
 
 /**

@@ -1,7 +1,7 @@
 /** The stream of an insert, held so that it can be sent again. */
 import { Readable } from 'node:stream'
 
-/** What is inserted, read once so that it can be sent again. */
+/** The inserted bytes, read once so that they can be sent again. */
 export async function bytesOf(values: unknown): Promise<Buffer> {
   if (!(values instanceof Readable)) throw new TypeError('an insert has a stream of values')
   const parts: Buffer[] = []

@@ -1,4 +1,4 @@
-/** What the tokens of a recorded chain are, by viem and rules written anew here. */
+/** The tokens of a recorded chain, by viem and rules written anew here. */
 import { type Hex, parseAbi, parseEventLogs } from 'viem'
 import { readRecording } from '../../chain/recordings.ts'
 

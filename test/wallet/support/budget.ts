@@ -1,4 +1,4 @@
-/** What a wallet on Tempo's chain would buy, without one: its node is a function. */
+/** The purchases of a wallet on Tempo's chain, without one: its node is a function. */
 import { custom } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { parTokensDefault, quoteTerms } from '#wallet/currencies.ts'

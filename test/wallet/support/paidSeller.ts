@@ -16,7 +16,7 @@ export interface Terms {
 }
 
 export interface PaidSeller extends Seller {
-  /** What a path costs, and what is done there once a payment is offered. */
+  /** Sets the price of a path, and what is done there once a payment is offered. */
   readonly sell: (path: string, terms: Terms, act: Act) => void
 }
 

@@ -4,14 +4,14 @@ import { openPostgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 import { openMatcher } from './openMatcher.ts'
 
-/** What the parent hands over, as JSON in the environment. */
+/** The parent's task, as JSON in the environment. */
 export interface MatcherTask {
   readonly databaseUrl: string
   readonly chainId: number
   readonly schema: string
 }
 
-/** What it says at its end. */
+/** The report at its end. */
 export interface MatcherReport {
   readonly steps: number
   /** The most that was ever resident. */

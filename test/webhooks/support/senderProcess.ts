@@ -13,7 +13,7 @@ import { openPostgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 import { namedHolder } from '../../support/namedHolder.ts'
 
-/** What the parent hands over, as JSON in the environment. */
+/** The parent's task, as JSON in the environment. */
 export interface SenderTask {
   readonly databaseUrl: string
   readonly chainId: number

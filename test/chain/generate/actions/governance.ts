@@ -1,4 +1,4 @@
-/** What issuers decide about their tokens, and new tokens. */
+/** Issuers' decisions about their tokens, and new tokens. */
 import { Abis } from 'viem/tempo'
 import { units } from '#local/devchain/traffic/action.ts'
 import { alphaUsd, callOf, onToken, pathUsd, policyRegistry, roleOf } from '#local/devchain/traffic/calls.ts'

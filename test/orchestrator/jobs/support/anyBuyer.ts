@@ -11,7 +11,7 @@ import { fundAccount } from '#local/devchain/fundAccount.ts'
 import type { DevNode } from '#local/devchain/genesisAccount.ts'
 import { address } from '#primitives.ts'
 
-/** What a 402 asks for. */
+/** The offer of a 402. */
 export interface Offer {
   readonly way: string
   readonly amount: bigint

@@ -24,7 +24,7 @@ export async function openChannel(app: AppDatabase, channelId: string): Promise<
 }
 const bytes = (hex: string) => `\\x${hex.slice(2)}`
 
-/** What the wallet paid for the calls, which scripted sellers only say they got. */
+/** The wallet's payments for the calls, which scripted sellers only say they got. */
 export const spendForCalls = (app: AppDatabase) =>
   sql`
   INSERT INTO app.spends (id, job_id, node_id, attempt, service_id, state, protocol, chain_id, currency, amount, recipient, payer,

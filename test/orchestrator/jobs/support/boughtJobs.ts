@@ -76,7 +76,7 @@ export const review = { rating: 5, tools: ['a', 'b'].map((nodeId) => ({ nodeId, 
 export const reviewJob = (app: AppDatabase, jobId: string) =>
   reviewsOf(app).take(jobId, review, 'body', async () => ({ kind: 'proved', payer }))
 
-/** What the wallet paid for a call, and the chain took for it. */
+/** The wallet's payment for a call, and the chain's fee. */
 export async function spendFor(
   app: AppDatabase,
   purchase: Purchase,

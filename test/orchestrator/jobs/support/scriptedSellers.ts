@@ -8,10 +8,10 @@ import type { Buyer, Paid, Purchase, Purchased } from '#wallet/buyer.ts'
 export const token: `0x${string}` = `0x${'22'.repeat(20)}`
 
 export interface Sale {
-  /** What a call ends with; its input is the request's. */
+  /** The end of a call; its input is the request's. */
   readonly answer: (purchase: Purchase, times: number, signal: AbortSignal) => Purchased | Promise<Purchased>
   readonly completion?: ServiceEndpoint['completion']
-  /** What polls are answered with, in their order; the last one again and again. */
+  /** The answers to polls, in their order; the last one again and again. */
   readonly polls?: readonly (EgressAnswer | null)[]
 }
 
