@@ -1,6 +1,6 @@
 /**
- * Where benches keep what later runs use again: in the project, so that two users of a machine do
- * not meet there.
+ * The folder in which benches keep what later runs use again: in the project, so that two users of a
+ * machine do not meet there.
  */
 import { join } from 'node:path'
 

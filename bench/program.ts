@@ -16,7 +16,7 @@ export const chainId = 4217
 
 export interface RunningProgram {
   readonly pid: number
-  /** Where its API answers. */
+  /** The address of its API. */
   readonly address: string
   readonly dataDir: string
   /** How to reach its engines. */

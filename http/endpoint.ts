@@ -28,8 +28,8 @@ import type * as s from './schema.ts'
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
- * Where the chain is named: `query` (`chainId`, the rule), `path` (a `{chainId}` or `{chain}`
- * segment) or nowhere.
+ * The place of the chain's name: `query` (`chainId`, the rule), `path` (a `{chainId}` or `{chain}` segment)
+ * or nowhere.
  */
 export type ChainPlace = 'query' | 'path' | 'none'
 

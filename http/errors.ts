@@ -133,15 +133,13 @@ export const errorsPath = '/docs/errors'
 export const linkOf = (code: ErrorCode) => `<${errorsPath}#${code}>; rel="help"`
 
 /**
- * Where a request is wrong: `['query', 'limit']`, `['param', 'token']`, `['body', 'destination',
+ * The place of a request's error: `['query', 'limit']`, `['param', 'token']`, `['body', 'destination',
  * 'url']`.
  */
 export interface Problem {
   readonly path: readonly (string | number)[]
   readonly message: string
-  /**
-   * Where in a text of several lines, SQL for example; both count from 1, columns in UTF-16 units.
-   */
+  /** The place in a text of several lines, SQL for example; both count from 1, columns in UTF-16 units. */
   readonly line?: number
   readonly column?: number
   /** Help for the caller. */

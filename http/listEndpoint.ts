@@ -194,7 +194,7 @@ interface Enveloped {
   readonly fixed?: Readonly<Record<string, boolean>>
 }
 
-/** Where `meta` says nothing else of its own, the contract has the total in each. */
+/** The contract has the total in each list, unless `meta` says something else of its own. */
 const hasTotalAlways = ({ include = [], meta }: Enveloped): boolean =>
   include.includes('totalCount') && meta === undefined
 

@@ -39,7 +39,7 @@ export class SharedReads<Result> {
     return begun
   }
 
-  /** Nobody joins it from now on. */
+  /** Closes a read to others from now on. */
   #end(key: string, read: SharedRead<Result>): void {
     if (this.#underWay.get(key) === read) this.#underWay.delete(key)
   }

@@ -58,7 +58,7 @@ export interface HeadSink<B extends Batch> {
    */
   restart?(next: number, head: number): Promise<boolean>
   /**
-   * Where an empty lane begins, if that was decided before; absent, it begins with the first block
+   * The first block of an empty lane, if that was decided before; absent, it begins with the first block
    * that is not final.
    */
   emptyFrom?(): Promise<number>

@@ -32,7 +32,7 @@ export interface OutflowWatchOptions {
   readonly ledger: OutflowLedger
 }
 
-/** Nothing is signed to be mined later than so long after. */
+/** The longest time that a signed transaction stays valid. */
 const VALID_SECONDS = 660
 
 /** Transactions that were signed before the database was lost, and may be mined yet. */

@@ -152,7 +152,7 @@ export async function cancelJob(
   return { ready: job.endedAt !== null }
 }
 
-/** Nothing runs yet that could be ended, and nobody knows whether anything will. */
+/** A job that does not run yet cannot be ended, and nobody knows whether it will. */
 const notSettledYet = (): ApiError =>
   new ApiError(
     'settlement_pending',

@@ -32,7 +32,7 @@ export class Holds {
     this.#kept.set(held, this.#options.clock.monotonic())
   }
 
-  /** Nobody here works on it any more. Comes before its row is let go, which a renewal must not undo. */
+  /** Ends all work on it here. Comes before its row is let go, which a renewal must not undo. */
   drop(held: HeldPayment): void {
     this.#kept.delete(held)
   }

@@ -114,7 +114,7 @@ export class RefusedPayments {
     }
   }
 
-  /** Where it cannot be counted now, its refusal is told all the same. */
+  /** A refusal that cannot be counted now is told all the same. */
   async #count(caller: string): Promise<void> {
     const quota = { subject: `unpaid:${caller}`, limit: REFUSED_MAX }
     const left = await Promise.resolve(this.#quotas.take([quota], 1)).catch(() => null)

@@ -204,7 +204,7 @@ async function findHeld(told: readonly ToldIdentity[], held: ReadGenesis): Promi
 const disagreement = (first: ToldIdentity, second: ToldIdentity): string =>
   `${[first, second].map(({ endpoint, chainId, genesisHash }) => `${endpoint} serves chain ${chainId} with genesis ${genesisHash}`).join(', ')}; leave out the one that is wrong`
 
-/** Where a person finds the endpoints of a chain. */
+/** The setting that names the endpoints of a chain. */
 const settingOf = ({ chainId }: ChainConfig): string =>
   chainId === null ? 'RPC_URL' : `CONFIG, rpcUrls of chain ${chainId}`
 

@@ -39,8 +39,8 @@ export interface Config {
   /** File with the paid services that memos name; null names none. */
   readonly attributions: string | null
   /**
-   * Where alarms are posted, and the key they are signed with; null tells of them in log, metrics
-   * and /status alone.
+   * The URL to which alarms are posted, and the key they are signed with; null tells of them in log,
+   * metrics and /status alone.
    */
   readonly alarms: {
     /** Without login. */

@@ -25,7 +25,7 @@ export interface Engines {
   readonly clickhouse: ClickHouseClient
   /** Without login. */
   readonly clickhouseUrl: string
-  /** Where the embedded engine that was started here reads rows from; null for any other. */
+  /** The folder from which the embedded engine that was started here reads rows; null for any other. */
   readonly clickhouseRowsFolder: string | null
   /**
    * Login that reads for analysts: the embedded engine's reader, or CLICKHOUSE_READER_URL; null

@@ -23,7 +23,7 @@ const hexDigits = Buffer.from('0123456789abcdef')
 export class JsonRows {
   #bytes = Buffer.allocUnsafe(BYTES_AT_FIRST)
   #at = 0
-  /** Where the last whole row ends. */
+  /** The end of the last whole row. */
   #whole = 0
   #count = 0
   #isFirst = true

@@ -27,7 +27,7 @@ export interface ToldBlock {
   readonly hash: string
   /** Logs told of it. */
   readonly logs: readonly object[]
-  /** Where blocks below it could be replaced too, but are not remembered. */
+  /** The marker of a floor: blocks below it could be replaced too, but are not remembered. */
   readonly isFloor?: true
   /** Its client knew of it before it was held here. */
   readonly isAwaited?: true

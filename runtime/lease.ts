@@ -6,9 +6,9 @@ import { repeat } from './repeat.ts'
 import type { Runtime } from './runtime.ts'
 
 /**
- * Where leases live. The store's clock decides when one has expired; every grant has a larger fence
- * than any before it, and each commit checks the fence in its own transaction, so that a holder who
- * lost the lease commits nothing.
+ * The store of leases. The store's clock decides when one has expired; every grant has a larger fence than
+ * any before it, and each commit checks the fence in its own transaction, so that a holder who lost the
+ * lease commits nothing.
  */
 export interface LeaseStore {
   /**

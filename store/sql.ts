@@ -25,7 +25,7 @@ export const relationOf = (schema: string, name: string): string =>
 
 export const schemaOf = (chainId: number): string => `chain_${chainId}`
 export const viewSchemaOf = (chainId: number): string => `chain_${chainId}_sql`
-/** Where views go that were replaced at a moment, until nobody reads them. */
+/** The schema of views that were replaced at a moment, until nobody reads them. */
 export const replacedViewSchemaOf = (chainId: number, moment: string): string =>
   `chain_${chainId}_sql_replaced_${moment}`
 

@@ -1,4 +1,4 @@
-/** Where a text stops being JSON, told without a character of it: it may hold a key. */
+/** The place where a text stops being JSON, told without a character of it: it may hold a key. */
 
 /** `line 3, column 14`, both from 1; null where the text is JSON. */
 export function jsonPlace(text: string): string | null {

@@ -32,7 +32,7 @@ export interface Projection {
 }
 
 /**
- * Where rows go. Rows are encoded at once and not kept; append them in the order of the table's
+ * The destination of rows. Rows are encoded at once and not kept; append them in the order of the table's
  * key.
  */
 export type RowSinks = { readonly [Name in TableName]: RowSink<Name> }

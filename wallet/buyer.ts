@@ -87,7 +87,7 @@ export type Purchased =
       readonly body: Buffer
       readonly paid: Paid | null
     }
-  /** Nothing was paid, and nothing will be by this spend. */
+  /** The spend paid nothing, and will pay nothing. */
   | {
       readonly kind: 'refused'
       readonly code: RefusalCode

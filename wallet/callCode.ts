@@ -5,7 +5,7 @@
 import { concat, keccak256, slice, toHex } from 'viem'
 import type { SpendProtocol } from '#rows/jobs/spends.ts'
 
-/** Where it stands in 32 bytes: as the fingerprint of MPP's client in its memo. */
+/** The bytes of it in 32: as the fingerprint of MPP's client in its memo. */
 const [START, END] = [15, 25] as const
 /** The first bytes of MPP's memos. */
 const MPP = '0xef1ed71201'

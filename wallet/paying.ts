@@ -26,7 +26,7 @@ export interface Offered {
 export interface Payable extends Offered {
   readonly offer: LiveOffer & { readonly chainId: number }
   readonly payer: `0x${string}`
-  /** Nothing is sent. @param idempotencyKey the call's, whose code the payment has. @throws SigningError */
+  /** Sends nothing. @param idempotencyKey the call's, whose code the payment has. @throws SigningError */
   sign(idempotencyKey: string): Promise<Signed>
 }
 

@@ -1,5 +1,5 @@
 /**
- * Where events go, and in which form: an HTTPS URL takes the signed envelope, a chat and a log
+ * The destination of events, and their form: an HTTPS URL takes the signed envelope, a chat and a log
  * service take their own. Adding one is a value here.
  */
 import { hash } from 'node:crypto'

@@ -49,7 +49,7 @@ interface Window {
   available: number
   /** Units out of the window when we last asked. */
   used: number
-  /** Nothing more was left when we last asked. */
+  /** The quota had no more left when we last asked. */
   spent: boolean
   /** Monotonic: when we last asked. */
   askedMs: number

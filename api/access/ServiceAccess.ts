@@ -32,10 +32,7 @@ import type { AccessSettings } from './settings.ts'
 import { allowedOrigin, foreignPage, isOwnOrigin } from './site.ts'
 import { Verdicts } from './Verdicts.ts'
 
-/**
- * Where credentials are looked up, by the token; null for one that is unknown, revoked or past its
- * time.
- */
+/** The look-ups of credentials, by the token; null for one that is unknown, revoked or past its time. */
 export interface CredentialStore {
   readonly findKey: (token: string) => Promise<ApiKey | null>
   /** The id of the person. */

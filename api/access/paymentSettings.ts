@@ -1,4 +1,4 @@
-/** Where payments go and by which ways, in the file of access. */
+/** The payees and ways of payments, in the file of access. */
 import { SettingError } from '#errors.ts'
 import * as s from '#http/schema.ts'
 import { address } from '#primitives.ts'

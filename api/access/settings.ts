@@ -24,7 +24,7 @@ export interface AccessSettings {
   readonly isOpenToAll: boolean
   /** Why it is so, for /status. */
   readonly reason: string
-  /** Where people reach the service; null where nobody said. */
+  /** The URL by which people reach the service; null if nobody set one. */
   readonly publicUrl: URL | null
   /**
    * Origins whose pages may read answers; null where nobody said. Our own may always, and all where
@@ -38,7 +38,7 @@ export interface AccessSettings {
   readonly issuableScopes: readonly string[]
   readonly prices: UnitPrices
   readonly chainPrices: ChainPrices
-  /** Where payments go; null where nobody said. */
+  /** The settings of payments; null if nobody set them. */
   readonly payments: PaymentSettings | null
 }
 

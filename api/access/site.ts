@@ -1,6 +1,4 @@
-/**
- * Where people reach the service: the domain they sign in to, and the origin of its own pages.
- */
+/** The site that people reach: the domain they sign in to, and the origin of its own pages. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { everyOrigin } from '#http/answer/headers.ts'
 import { ApiError } from '#http/errors.ts'
@@ -31,6 +29,6 @@ export function allowedOrigin(settings: AccessSettings, headers: IncomingHttpHea
 export const foreignPage = (): ApiError =>
   new ApiError('forbidden', 'With a session cookie, changes are taken from the pages of this service only.')
 
-/** Where payers are told that the service is, however they reach it. */
+/** The origin that payers are told, however they reach the service. */
 export const statedOrigin = ({ publicUrl }: Pick<AccessSettings, 'publicUrl'>): string =>
   publicUrl?.origin ?? 'http://localhost'

@@ -20,7 +20,7 @@ const CHECK_CHARACTERS = 32
 const noncePlace = /\nNonce: ([0-9A-Za-z]{24})([0-9a-f]{32})\n/
 
 export interface Challenge {
-  /** Where people sign in. */
+  /** The site that people sign in to. */
   readonly site: URL
   readonly address: Address
   readonly chainId: number

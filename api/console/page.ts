@@ -12,7 +12,7 @@ export interface Page {
 }
 
 const markup = join(import.meta.dirname, '../../console/web/page.html')
-/** Where the markup wants what this file adds. */
+/** The place in the markup for what this file adds. */
 const place = '<!-- assets -->'
 
 export function readPage({ version, preloaded }: Assets): Page {
@@ -31,8 +31,8 @@ export function readPage({ version, preloaded }: Assets): Page {
 }
 
 /**
- * Nothing but our own files runs, loads or is called, nobody may frame the page, and nothing may
- * write markup from text.
+ * Our own files alone run, load and are called, nobody may frame the page, and no markup is written from
+ * text.
  */
 const policy = {
   'default-src': "'none'",

@@ -30,7 +30,7 @@ export class ClickHouseFeed implements Feed<number> {
   parse = (id: string) => parseBlockPosition(this.#chain.state.chainId, id)
 
   /**
-   * Nothing here is taken back; a place beyond what is there is of another database, or of a newer
+   * A row here is never taken back; a place beyond what is there is of another database, or of a newer
    * reader of this one.
    */
   async unsureFrom(at: number): Promise<number> {

@@ -23,8 +23,8 @@ export type Lost = 'lost' | 'foreign'
 
 export interface Feed<Position> {
   /**
-   * Where the chain stands now: a new stream begins here, also when readers of the engine do not
-   * see all below it yet.
+   * The chain's place now: a new stream begins here, also when readers of the engine do not see all below
+   * it yet.
    */
   present(): Position
   /**

@@ -33,7 +33,7 @@ export interface RpcDoorOptions {
   readonly enabled: readonly string[]
   /** Null where nothing is stored. */
   readonly stored: StoredChain | null
-  /** Where filters are kept; null where none are. */
+  /** The database that keeps filters; null if none are kept. */
   readonly filters: AppDatabase | null
   readonly clock: Clock
   /** Is told of methods, never of parameters. */

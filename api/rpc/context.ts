@@ -26,7 +26,7 @@ export interface RpcContext {
   readonly relay: Relay
   /** Null where nothing is stored. */
   readonly stored: StoredChain | null
-  /** Where filters are kept; null where none are. */
+  /** The database that keeps filters; null if none are kept. */
   readonly filters: AppDatabase | null
   readonly kept: KeptAnswers
   /** Equal reads under way are one. */

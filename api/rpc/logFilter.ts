@@ -10,7 +10,7 @@ export interface LogFilter {
   readonly topics: readonly (readonly string[])[]
 }
 
-/** Where its logs lie. */
+/** The place of its logs. */
 export type LogPlace =
   | { readonly by: 'hash'; readonly hash: string }
   | { readonly by: 'range'; readonly from: number; readonly to: number; readonly isNewest: boolean }

@@ -5,7 +5,7 @@
 import type { ChainKind } from '#transform/profile.ts'
 
 /**
- * Where the answer comes from:
+ * The source of the answer:
  * - `own`: known here; `head`: the pool's view of the newest block;
  * - `block`: a block by number, hash or tag, and what is in it; `transaction`: by its hash;
  * - `logs`: events of a range; `state`: the chain's state at a block; `node`: any healthy node;

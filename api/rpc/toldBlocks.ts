@@ -32,8 +32,8 @@ export const isForgotten = ([oldest]: readonly ToldBlock[], fork: number): boole
   oldest?.isFloor === true && fork < oldest.number
 
 /**
- * Where a filter begins whose client was told of a block that is not held yet: what comes up to it
- * is no news. Of this block only the hash is known, so that another one in its place ends the filter.
+ * The start of a filter whose client was told of a block that is not held yet: what comes up to it is no
+ * news. Of this block only the hash is known, so that another one in its place ends the filter.
  */
 export const awaiting = (number: number, hash: string | null): FilterProgress => ({
   toldBlock: number,

@@ -33,7 +33,7 @@ export type LiveEvent =
   /** These blocks are orphaned. */
   | { readonly kind: 'retract'; readonly blocks: readonly EventBlock[] }
   | { readonly kind: 'finalized'; readonly block: number }
-  /** Nothing, or nothing that is sure, was told of these blocks; older ones stand. */
+  /** Blocks of which no news, or no sure news, was told; older ones stand. */
   | { readonly kind: 'lagged'; readonly from: number; readonly to: number }
   /** No answer for a block, or none yet. */
   | { readonly kind: 'failed'; readonly message: string }

@@ -48,7 +48,7 @@ export function sendError(
   return reply.header('content-length', Buffer.byteLength(text)).send(lingeringReply(text, request.raw))
 }
 
-/** Nobody reads the answer: none is sent. 499 is what proxies log for it. */
+/** Sends no answer: nobody reads it. 499 is what proxies log for it. */
 export function abandon(reply: FastifyReply): FastifyReply {
   reply.raw.statusCode = 499
   return reply.hijack()

@@ -11,8 +11,8 @@ import { type OutgoingPost, openapiDocument } from './openapi.ts'
 export type DocumentExamples = Readonly<Record<string, string>>
 
 /**
- * Where the examples come from; they are asked for until there are some, and then stay: the
- * document keeps its ETag.
+ * The source of the examples; they are asked for until there are some, and then stay: the document keeps
+ * its ETag.
  */
 export type ReadExamples = (signal: AbortSignal) => Promise<DocumentExamples>
 

@@ -6,7 +6,7 @@ import type { Clock } from '#runtime/runtime.ts'
 import { ApiError } from '../errors.ts'
 import * as p from './parameter.ts'
 
-/** Where a chain's data stands. */
+/** The state of a chain's data. */
 export interface ChainFreshness {
   /** Newest block readers may see; null while there is none. */
   readonly indexedBlock: number | null
@@ -40,7 +40,7 @@ export const minBlockParameter = p.described(
   'Answer only from data that contains this block: waits up to 5 s for it, then 409 `block_not_reached`.',
 )
 
-/** Where an answer stands that may be of an older block than the newest one held. */
+/** The state of an answer that may be of an older block than the newest one held. */
 export class Standing {
   /** A block that the answer has to contain. */
   readonly atLeast: number | undefined

@@ -23,7 +23,7 @@ export interface CertifiedFork {
 export const CERTIFIED_WALK_MAX = 21_600
 
 /**
- * Where our blocks leave the branch of a certificate. Each header on the way down is the one that its
+ * The fork of our blocks from the branch of a certificate. Each header on the way down is the one that its
  * child names by hash, so no endpoint has a say in it.
  * @throws FinalityViolationError where a block that was final here is on another branch;
  * CertifiedBranchMissingError where no endpoint has a header of the branch

@@ -86,7 +86,7 @@ export class ChunkQueue {
     return { range: next.chunk.range }
   }
 
-  /** Nothing is left but chunks that have failed, or that a worker has. */
+  /** The chunks that are left have failed, or a worker has them. */
   get isHeld(): boolean {
     return [...this.#open.values()].every(({ isTaken, failures }) => isTaken || failures > 0)
   }
@@ -129,7 +129,7 @@ export class ChunkQueue {
     if (stopped) throw stopped.stoppedBy
   }
 
-  /** Where history is pruned, so is all below. */
+  /** Stops a chunk; if history is pruned there, all below stop too. */
   #stop(queued: Queued, error: unknown): void {
     queued.stoppedBy = error
     const earliest = error instanceof HistoryPrunedError ? (error.earliest ?? 0) : 0

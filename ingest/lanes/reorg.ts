@@ -3,7 +3,7 @@ import type { BlockRef, Hash } from '#primitives.ts'
 import type { HeadSink } from '../sink.ts'
 import type { Source } from '../source.ts'
 
-/** Where a chain may be continued. */
+/** The block on which a chain may be continued. */
 export interface Parent {
   readonly number: number
   readonly hash: string

@@ -102,8 +102,8 @@ export class UnprovedAnswers<B extends Batch> {
 }
 
 /**
- * Where the blocks' own bytes were needed, who does not have them is honest if the rest is the same;
- * who told bytes that prove nothing is not.
+ * Endpoints without the blocks' own bytes, if those were needed, are honest if the rest is the same; one
+ * that told bytes that prove nothing is not.
  */
 const isBehind = <B extends Batch>(one: Answered<B>, proved: Answered<B>, rules: Witnessing<B>): boolean =>
   isOfRange(one.batch, proved.batch) && (one.hasEncoded || !rules.isSame(one.batch, proved.batch))

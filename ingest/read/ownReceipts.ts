@@ -21,8 +21,8 @@ export interface OwnReceipts {
 }
 
 /**
- * Nothing is checked here but hashes. A null in the place of its transaction's receipt stays: the
- * node was asked for it by itself and has none.
+ * Only hashes are checked here. A null in the place of its transaction's receipt stays: the node was asked
+ * for it by itself and has none.
  */
 export function ownReceipts({ block, receipts }: Told): OwnReceipts {
   const asTold: OwnReceipts = { receipts, foreign: 0, isWhole: true }

@@ -12,7 +12,7 @@ import { spelledHex, spelledQuantity } from './spelling.ts'
 /** A JSON object whose fields have not been checked. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Where in an answer the checks are. */
+/** The place of the checks in an answer. */
 export class Place {
   blockNumber: number | undefined
   /** `transactions`, or empty when the answer itself is the list. */

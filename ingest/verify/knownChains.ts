@@ -26,7 +26,7 @@ const knownChains: ReadonlyMap<number, KnownChain> = new Map([
 
 const unknownChain: KnownChain = { headerRule: 'unknown', headersTo: -1, envelopesTo: -1 }
 
-/** Nothing is learned about such a chain: all that Ethereum's blocks prove has to hold there. */
+/** A known chain, of which no rule is learned: all that Ethereum's blocks prove has to hold there. */
 export const isKnownChain = (chainId: number): boolean => knownChains.has(chainId)
 
 export const knownForksOf = (chainId: number): KnownChain => knownChains.get(chainId) ?? unknownChain

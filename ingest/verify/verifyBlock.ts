@@ -172,7 +172,7 @@ function verifyTransactions(
   else proof.transactionsRoot = loose.has('transactionsRoot') ? 'unprovable' : 'refuted'
 }
 
-/** Where the bytes of a transaction are not known there is no hash. */
+/** A transaction whose bytes are not known has no hash. */
 function readVerdicts(
   transactions: readonly RpcTransaction[],
   hashes: readonly (BytesAt | null)[],

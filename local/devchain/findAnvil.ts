@@ -1,6 +1,6 @@
 /**
- * Where the local dev chain's program is. The platform binary is run directly: a SIGKILL on the npm
- * wrapper script would leave the real process behind under another id.
+ * The local dev chain's program. The platform binary is run directly: a SIGKILL on the npm wrapper script
+ * would leave the real process behind under another id.
  */
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'

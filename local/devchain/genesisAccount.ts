@@ -15,7 +15,7 @@ const MNEMONIC = 'test test test test test test test test test test test junk'
 /** A balance that was never there before costs more than nodes estimate. */
 const GAS = 1_500_000n
 
-/** Where a dev chain answers. */
+/** The address of a dev chain's node. */
 export interface DevNode {
   readonly rpcUrl: string
   readonly chainId: number

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { asDataDirectoryError } from './errors.ts'
 import { isAlive, ownIdentity, parseIdentity } from './processIdentity.ts'
 
-/** Where the running engines answer. Holds passwords: the file is readable by its owner only. */
+/** The addresses of the running engines. Holds passwords: the file is readable by its owner only. */
 export interface Connection {
   readonly databaseUrl: string
   readonly clickhouseUrl: string

@@ -14,7 +14,7 @@ export function runBehindOthers(pid: number): void {
   attempt(() => writeFileSync(`/proc/${pid}/autogroup`, String(PRIORITY_LOW), { flag: 'r+' }))
 }
 
-/** Nothing depends on it but speed. */
+/** Only speed depends on it. */
 function attempt(change: () => void): void {
   try {
     change()

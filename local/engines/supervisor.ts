@@ -19,7 +19,7 @@ export interface EngineProcess {
 export interface SupervisorOptions {
   readonly engine: EngineName
   readonly dataDir: string
-  /** Where the engine's own files are; may be on a disk of its own. */
+  /** The folder of the engine's own files; may be on a disk of its own. */
   readonly folder: string
   readonly log: Logger
   readonly clock: Clock

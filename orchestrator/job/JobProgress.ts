@@ -278,7 +278,7 @@ export class JobProgress {
   }
 }
 
-/** Nobody need ask what became of it, and its own time has not begun. */
+/** A node whose fate needs no look, and whose own time has not begun. */
 const unbegun = ({ state, attempt, deadlineMs }: ProgressNode) => ({
   state: nextNodeState(state, 'again'),
   attempt: attempt - 1,

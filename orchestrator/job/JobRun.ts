@@ -65,7 +65,7 @@ export class JobRun {
   /** Under way, each with what ends it. */
   readonly #busy = new Map<string, AbortController>()
   readonly #acts = new Set<Promise<void>>()
-  /** Nothing more is begun. */
+  /** The signal after which it begins no more. */
   readonly #stopped = new AbortController()
   #plan: ReadonlyMap<string, PlanNode> = new Map()
   #wake = () => {}

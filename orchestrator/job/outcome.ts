@@ -8,9 +8,9 @@ import { JOB_OUTPUT_BYTES_MAX, type NodeOutput, OutputRefusedError, outputOf } f
 export type NodeOutcome =
   | { readonly kind: 'succeed'; readonly output: NodeOutput }
   | { readonly kind: 'fail'; readonly code: NodeErrorCode; readonly message: string }
-  /** Nothing was paid, and nothing is: the job was cancelled before. */
+  /** The job was cancelled before: it paid nothing, and pays nothing. */
   | { readonly kind: 'cancel'; readonly code: 'job_cancelled'; readonly message: string }
-  /** Nothing was paid: another purchase is tried, or the same one where it was not tried yet. */
+  /** The call was not paid: another purchase is tried, or the same one if it was not tried yet. */
   | { readonly kind: 'again'; readonly dueMs: number; readonly isUntried?: true }
   /** The same purchase is asked for again. */
   | { readonly kind: 'unknown'; readonly dueMs: number }

@@ -8,7 +8,7 @@ export type JobHappening = 'begin' | 'succeed' | 'partly' | 'fail' | 'cancel'
 export type NodeHappening =
   /** Its call is begun. */
   | 'begin'
-  /** Nothing was paid, and it is called anew later. */
+  /** The call was not paid, and is made anew later. */
   | 'again'
   /** The outcome of its call is not known: it is asked for later. */
   | 'unknown'

@@ -107,7 +107,7 @@ const asTheyCame = {
 const undeclared = () =>
   new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: taskExtensions } })
 
-/** Nothing of tasks is sent by itself; who asks for it has to declare them all the same. */
+/** Refuses to send news of tasks; who asks for it has to declare them all the same. */
 export function refusedListening(message: unknown): Response | null {
   const { method, id = null, params } = membersOf(message)
   const asked = membersOf(params)

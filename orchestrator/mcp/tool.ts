@@ -16,7 +16,7 @@ export interface ToolServices extends OrchestratorServices {
   readonly reviews: Reviews
   /** How long results of jobs are kept after their end. */
   readonly resultsKeptMs: number
-  /** Where people reach the service; null where nothing says so. */
+  /** The origin by which people reach the service; null if no setting names one. */
   readonly publicOrigin: string | null
   /** Asks this server, for its chain data. */
   readonly askOwn: AskOwn
@@ -32,7 +32,7 @@ export interface ToolCall extends Call {
   readonly verbatim: Verbatim
 }
 
-/** Where this service is: without a public address, as the request has reached it. */
+/** The origin of this service: without a public address, the one by which the request has reached it. */
 export const originOf = ({ services: { publicOrigin }, asking }: ToolCall): string =>
   publicOrigin ?? `http://${asking.headers.host}`
 

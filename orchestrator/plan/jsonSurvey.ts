@@ -60,7 +60,7 @@ const isDigit = (char: number): boolean => char >= 0x30 && char <= 0x39
 const isOfNumber = (char: number): boolean =>
   isDigit(char) || char === 0x2e || char === 0x65 || char === 0x45 || char === 0x2b || char === minus
 
-/** Where the closing quote stands, or the text's end. */
+/** The place of the closing quote, or the text's end. */
 function endOfString(text: string, start: number): number {
   let at = start + 1
   while (at < text.length && text.charCodeAt(at) !== quote) at += text.charCodeAt(at) === backslash ? 2 : 1

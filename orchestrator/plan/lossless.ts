@@ -24,7 +24,7 @@ export interface InexactNumber {
 }
 
 /**
- * Where the numbers stand that a double cannot hold.
+ * The places of the numbers that a double cannot hold.
  * @param text no deeper than `assertDepth` allows
  * @throws SyntaxError
  */

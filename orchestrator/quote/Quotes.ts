@@ -39,7 +39,7 @@ export interface QuotesOptions {
   /** Bounds the calls of sellers made for a caller. */
   readonly allowance: Allowance
   readonly terms: QuoteTerms
-  /** Where nothing is bought there is none, and prices are what sellers ask. */
+  /** The wallet's budget; absent if nothing is bought, and prices are what sellers ask. */
   readonly budget?: WalletBudget | null
   /** Origins where this very program answers, for nothing. */
   readonly isOwn?: (origin: string) => boolean
@@ -183,7 +183,7 @@ export class PlanUnbuyableError extends ApiError {
   }
 }
 
-/** Where it is known when all of them are over. */
+/** The time when all of them are over, if it is known. */
 function retryHeaders(obstacles: readonly Obstacle[]): Readonly<Record<string, string>> {
   const times = obstacles.map(({ retryAfterMs }) => retryAfterMs)
   const known = times.filter((ms) => ms !== null)

@@ -20,7 +20,7 @@ import type { Receipt, ReceiptParts } from './receipt.ts'
 export interface ReceiptsOptions {
   readonly app: AppDatabase
   readonly keys: Pick<ReceiptKeys, 'published' | 'signed'>
-  /** Where jobs are bought, such as `https://api.example.com`. */
+  /** The origin at which jobs are bought, such as `https://api.example.com`. */
   readonly origin: string
   /**
    * Null where the chain is not indexed here, or has no such transfer in a final block.

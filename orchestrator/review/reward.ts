@@ -22,7 +22,7 @@ export const rewardReasons = [
   'payer_unknown',
   /** A seller of the job is paid to the payer's account. */
   'payer_is_provider',
-  /** Nobody proved to be the payer: his own review takes the place of this one. */
+  /** The payer is unproved: his own review takes the place of this one. */
   'payer_unproved',
   /** The job is part of a purchase that was rewarded. */
   'already_rewarded',

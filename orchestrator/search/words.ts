@@ -90,7 +90,7 @@ export function stemOf(word: string): string {
   return cut.replace(/([bdfgmnprt])\1$/, '$1')
 }
 
-/** Nothing is cut from these: what is left would be another word. */
+/** Words that are never cut: the rest would be another word. */
 const whole = new Set([
   'news',
   'speed',

@@ -1,4 +1,4 @@
-/** Where a seller asks for another price, or another recipient, than the catalog lists. */
+/** A seller's demand of another price, or another recipient, than the catalog lists. */
 import type { LiveOffer } from '#wallet/liveOffers.ts'
 import type { CatalogService, PaymentOffer, ServiceEndpoint } from '../catalog/service.ts'
 

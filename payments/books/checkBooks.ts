@@ -69,7 +69,7 @@ export const countDifferences = ({
   payments.revenue.filter(({ ledger, payments: paid }) => ledger !== paid).length +
   payments.received.filter(({ transfers, payments: paid }) => transfers !== paid).length
 
-/** Where the chains are asked. */
+/** The chains to ask. */
 export interface BookedChains {
   /** Those that are indexed here. */
   readonly indexed: readonly AuditedChain[]

@@ -33,7 +33,10 @@ export interface SendOptions {
 export type Sent<Result> =
   | { readonly kind: 'sent'; readonly result: Result; readonly txHash: Hex | null }
   | (Failed & {
-      /** Nothing left this process, or every node that it reached refused it and none has it. */
+      /**
+       * The send left no trace: it never left this process, or every node that it reached refused it and
+       * none has it.
+       */
       readonly kind: 'unsent'
     })
   | (Failed & {

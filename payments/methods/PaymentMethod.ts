@@ -49,7 +49,10 @@ export type Outcome =
   | { readonly kind: 'failed' }
   | { readonly kind: 'unknown' }
 
-/** Nothing left this process, or every node that it reached refused it: the credential is not spent. */
+/**
+ * A send that never left this process, or that every node that it reached refused: the credential is not
+ * spent.
+ */
 export interface Unsent {
   readonly kind: 'unsent'
   readonly problem: Problem | null

@@ -105,7 +105,7 @@ export class AuthorizationPayouts implements PayoutSender {
     return 0n
   }
 
-  /** Nobody states it in dollars: the most that a transfer may cost anywhere. @throws PayoutRefusedError */
+  /** No price in dollars states it: the most that a transfer may cost anywhere. @throws PayoutRefusedError */
   async feeTo(debt: Pick<Payout, 'currency'>): Promise<FeeTo> {
     const most = rescaled(FEE_MAX, FEE_DECIMALS, this.#tokenOf(debt).decimals)
     return { now: most, most }

@@ -56,7 +56,7 @@ const backoff: BackoffLimits = { baseMs: 2_000, maxMs: 3_600_000 }
 /** Fees of a transfer: refunds below one wait for others, and fees may rise as much. */
 const SMALL = 10n
 
-/** Where a crash is worth trying. */
+/** Points at which a crash is worth trying. */
 type PayoutFailpoint =
   | 'payouts.taken'
   | 'payouts.signed'

@@ -127,8 +127,8 @@ export class ChainWriter {
 }
 
 /**
- * Where the head lane of a new chain begins; what is decided by finality is decided by a block that
- * was seen.
+ * The first block of a new chain's head lane; what is decided by finality is decided by a block that was
+ * seen.
  */
 async function headFrom({ options, source, decode }: Writing): Promise<number> {
   const { identity, postgres, runtime } = options

@@ -41,7 +41,7 @@ export interface UnknownFork {
 
 /** Forks are announced days ahead. */
 const LOOK_MS = 24 * 3_600_000
-/** Where no endpoint told anything: it may have been away. */
+/** The next look after one at which no endpoint told anything: it may have been away. */
 const LOOK_AGAIN_MS = 3_600_000
 /** Long enough to bring in another version, short enough to be read. */
 const AHEAD_SECONDS = 7 * 24 * 3_600

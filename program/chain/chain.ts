@@ -61,7 +61,7 @@ export class Chain {
   readonly forks: ForkWatch
   /** Certificates of the chain's finality. */
   readonly certificates: ChainFinality
-  /** Where head and finality stood when the program started: caught up means past these. */
+  /** The head and finality when the program started: caught up means past these. */
   startTarget: { readonly head: number; readonly finalized: number } | null = null
   readonly #options: ChainOptions
   readonly #activity: ChainActivity

@@ -25,7 +25,8 @@ export interface ChainOptions {
   readonly postgres: Postgres
   readonly clickhouse: ClickHouseClient
   /**
-   * Where the embedded engine reads rows from; null for another server, whose rows go through HTTP.
+   * The folder from which the embedded engine reads rows; null for another server, whose rows go through
+   * HTTP.
    */
   readonly clickhouseRowsFolder: string | null
   /** For what no event carries, such as tokens of genesis. */

@@ -28,7 +28,7 @@ interface Context {
   readonly log: Logger
   /** Aborted by the first signal that asks the program to end. */
   readonly stop: AbortSignal
-  /** Where the view is drawn and, on a terminal, what the logs are printed above. */
+  /** The screen on which the view is drawn and, on a terminal, what the logs are printed above. */
   readonly screen: Screen
 }
 

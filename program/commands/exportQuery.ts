@@ -14,7 +14,7 @@ import { counted } from '#text/quantity.ts'
 export const exportFormats = ['csv', 'ndjson', 'arrow', 'parquet'] as const
 type ExportFormat = (typeof exportFormats)[number]
 
-/** Where rows and notes go: rows to standard output alone, so that they can be piped. */
+/** The destinations of rows and notes: rows go to standard output alone, so that they can be piped. */
 export interface QueryStreams {
   readonly rows: Writable
   readonly notes: { write(text: string): unknown }

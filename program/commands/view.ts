@@ -7,7 +7,7 @@ import type { Clock } from '#runtime/runtime.ts'
 
 export interface ViewOptions {
   readonly status: Pick<StatusSource, 'status'>
-  /** Where the API answers. */
+  /** The address of the API. */
   readonly address: string
   readonly clock: Clock
   readonly screen: Screen

@@ -42,7 +42,7 @@ export interface Base extends WayOut {
 
 /** While a part runs. */
 export interface Running {
-  /** Where the server answers. */
+  /** The address of the server. */
   readonly address: string
   /** Aborted when the program begins to end. */
   readonly shutdown: AbortSignal

@@ -4,9 +4,9 @@ import type { Config } from '../config.ts'
 
 export interface WayOut {
   readonly egress: Egress
-  /** Where the demo's sellers listen: those who start them add it. */
+  /** The origins of the demo's sellers: those who start them add them. */
   readonly sellerOrigins: Set<string>
-  /** Where this program answers itself: nobody goes there by the network. */
+  /** The origins under which this program answers itself: nobody goes there by the network. */
   readonly ownOrigins: Set<string>
 }
 

@@ -10,7 +10,7 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  */
 const SAME_MS = 1_000
 
-/** Where signals come from and what ends at once: `process`. */
+/** The source of signals and the process that ends at once: `process`. */
 export interface SignalSource {
   on(signal: NodeJS.Signals, listener: () => void): unknown
   removeAllListeners(signal: NodeJS.Signals): unknown

@@ -36,7 +36,7 @@ export interface DecodedParameter {
   readonly place: Place
 }
 
-/** Where a value is read: a topic, 1 to 3, or `at` bytes into the data. */
+/** The place of a value: a topic, 1 to 3, or `at` bytes into the data. */
 export type Place =
   | { readonly kind: 'topic'; readonly topic: number; readonly isHash: boolean }
   | { readonly kind: 'data'; readonly at: number }

@@ -25,10 +25,7 @@ export interface Relation {
  */
 export type DerivedSql = (rowsOf: (relation: string) => string) => string
 
-/**
- * Where the rows come from: a view, the view that a decoded table reads, or a SELECT of the
- * program's own.
- */
+/** The source of rows: a view, the view that a decoded table reads, or a SELECT of the program's own. */
 export type RelationSource =
   | { readonly kind: 'view'; readonly schema: string; readonly name: string }
   | { readonly kind: 'decoded'; readonly schema: string; readonly table: DecodedTable }

@@ -21,7 +21,7 @@ export interface ViewColumn {
   readonly source:
     | string
     | { readonly postgres: string; readonly clickhouse: string; readonly type: LogicalType }
-  /** Where it says something else than the stored column's own text (`transform/columnDocs.ts`). */
+  /** The comment, if it differs from the stored column's own text (`transform/columnDocs.ts`). */
   readonly comment?: string
 }
 

@@ -41,7 +41,7 @@ interface Kind {
   readonly hint: string
 }
 
-/** Where functions of these names are called. */
+/** The calls of functions of these names. */
 const calls = (names: string): RegExp => new RegExp(`\\b(?:${names})\\s*\\(`, 'gi')
 
 const castHint =

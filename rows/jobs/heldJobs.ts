@@ -105,7 +105,7 @@ export interface KeptJob {
   readonly isCancelling: boolean
 }
 
-/** Where held jobs are written; a simulation has one of its own. */
+/** The store of held jobs; a simulation has one of its own. */
 export interface HeldJobs {
   /** Takes jobs that are due, first those of payers who have the fewest places here. */
   take(places: Places, holdMs: number): Promise<readonly TakenJob[]>

@@ -61,7 +61,7 @@ async function refundsOwed(
 
 type Moved = readonly [account: string, amount: bigint]
 
-/** Where money lies that was owed: it is owed no more, or has left. */
+/** The account of money that was owed: it is owed no more, or has left. */
 async function owedFor(transaction: AppDatabase, kind: 'reward', reference: string): Promise<Moved> {
   const { withdrawn, sent } = await withdrawPayout(transaction, kind, reference)
   return sent > 0n ? [COSTS_OF_REVERSED, sent] : [owedAccounts[kind], withdrawn]

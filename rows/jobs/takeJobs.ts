@@ -9,7 +9,7 @@ import { sql } from 'kysely'
 import { toBytes, toHex } from '#store/sql.ts'
 import { type AppDatabase, fromNow } from '../database.ts'
 
-/** Where a process has room. */
+/** The room of a process. */
 export interface Places {
   readonly free: number
   /** Places that payers have, by lowercase address. */

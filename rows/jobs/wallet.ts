@@ -45,7 +45,7 @@ export type Reservation =
   | { readonly kind: 'frozen' }
   | { readonly kind: 'limited'; readonly limit: LimitName }
 
-/** Nothing is written unless it is reserved. */
+/** Reserves a spend, or writes nothing. */
 export async function reserveSpend(
   app: AppDatabase,
   terms: SpendTerms,

@@ -9,7 +9,7 @@ import type { AppSchema } from '../tables.ts'
  */
 export const BACKLOG_MAX = 100_000
 
-/** Where the queue of a state has a place behind so many others. */
+/** Whether the queue of a state has a place behind so many others. */
 const reaches = (
   row: ExpressionBuilder<AppSchema & { w: AppSchema['app.webhooks'] }, 'w'>,
   state: 'waiting' | 'unfinal',

@@ -45,7 +45,7 @@ export interface Claimed {
   readonly url: string
   readonly sealedDestination: Uint8Array
   readonly secret: Uint8Array
-  /** Where it still signs. */
+  /** The former secret while it still signs. */
   readonly previousSecret: Uint8Array | null
 }
 

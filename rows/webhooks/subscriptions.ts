@@ -16,7 +16,7 @@ export type Finality = (typeof finalities)[number]
 export const orderings = ['none', 'strict'] as const
 export type Ordering = (typeof orderings)[number]
 
-/** Where events go, as it is used. */
+/** The destination of events, as it is used. */
 export interface Target {
   readonly type: 'url' | 'slack' | 'betterstack'
   readonly url: string
@@ -256,7 +256,7 @@ export async function rotateSecret(
   return numUpdatedRows === 1n
 }
 
-/** Where subscriptions send that are not disabled, in the order of their ids after one. */
+/** The targets of subscriptions that are not disabled, in the order of their ids after one. */
 export async function readTargets(
   app: AppDatabase,
   after: string,

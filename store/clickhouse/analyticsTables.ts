@@ -44,7 +44,10 @@ export interface ClickHouseTablesOptions {
   readonly client: ClickHouseClient
   readonly database: string
   readonly clock: Clock
-  /** Where the engine reads files of ours, if it is on this machine; else rows go through HTTP. */
+  /**
+   * The folder from which the engine reads files of ours, if it is on this machine; else rows go through
+   * HTTP.
+   */
   readonly rowsFolder: string | null
 }
 

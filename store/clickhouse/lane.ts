@@ -138,7 +138,7 @@ export class ClickHouseLane {
     return this.#ended || this.#state !== 'running'
   }
 
-  /** Nobody will make room in the cache. */
+  /** Ends the lane, which makes no room in the cache any more. */
   #end(): void {
     this.#ended = true
     this.#options.cache.release()

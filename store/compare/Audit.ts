@@ -38,7 +38,7 @@ export interface AuditStatus {
   readonly state: 'waiting' | 'agrees' | 'differs'
   /** Every block final since the audit began is audited up to here; null before the first. */
   readonly auditedTo: number | null
-  /** Where the round over all of history stands; null before it began. */
+  /** The place of the round over all of history; null before it began. */
   readonly historyTo: number | null
   /** Rounds over all of history since the start of the program. */
   readonly historyRounds: number
@@ -144,8 +144,8 @@ export class Audit {
   }
 
   /**
-   * Where the last process stopped; the first one begins with what is final now, and leaves the
-   * rest to history.
+   * The place of the last process; the first one begins with what is final now, and leaves the rest to
+   * history.
    */
   async #positionNow(): Promise<AuditPosition> {
     const { chainId, postgres, schema, finalized } = this.#options
@@ -159,7 +159,7 @@ export class Audit {
     return this.#position
   }
 
-  /** Where it is to read again: at the begin of what it read last, and of history. */
+  /** The place from which it reads again: the start of the last read, and of history. */
   #fromStart(position: AuditPosition): AuditPosition {
     if (!this.#isReadAgain) return position
     this.#isReadAgain = false

@@ -10,7 +10,7 @@ import { isUncontradicted } from '../ledger/proofs.ts'
 import type { Postgres } from '../postgres.ts'
 import { relationOf, schemaOf, toBytes, toHex } from '../sql.ts'
 
-/** Where a writer keeps proofs. */
+/** The place in which a writer keeps proofs. */
 export interface ProofPlace {
   readonly postgres: Postgres
   readonly chainId: number

@@ -34,7 +34,7 @@ type ValueOf<Column> = Column extends keyof FoldColumnTypes
     ? FoldColumnTypes[Type] | null
     : never
 
-/** Where an event stands. */
+/** The place of an event. */
 export interface EventPlace {
   readonly blockNumber: number
   readonly logIndex: number

@@ -11,7 +11,7 @@ import { hashOf, type Queryable } from '../ledger/lane.ts'
 import type { Postgres } from '../postgres.ts'
 import { quoteIdentifier, relationOf } from '../sql.ts'
 
-/** Where a follower works: one chain's schema. */
+/** The place of a follower's work: one chain's schema. */
 export interface FollowerContext {
   readonly postgres: Postgres
   readonly schema: string
@@ -85,7 +85,7 @@ export interface BlockFollower {
   revert(transaction: FollowerTransaction, fromBlock: number): Promise<void>
 }
 
-/** Where a follower stands. */
+/** The state of a follower. */
 export interface FollowerState {
   readonly seq: number
   readonly coverage: RangeSet

@@ -1,4 +1,4 @@
-/** Where a chain and all that follows it stand: one statement, so one moment. */
+/** The state of a chain and all that follows it: one statement, so one moment. */
 import { type BlockRange, intersection, parseMultirange, type RangeSet } from '#ingest/range.ts'
 import { type LaneRow, type LaneState, laneOf, type Queryable } from '../ledger/lane.ts'
 import { preparedName } from '../postgres.ts'
@@ -60,7 +60,7 @@ const projectionOf = (row: StandingRow, name: string): ProjectionStanding => ({
   ...{ completed: row.completed ?? false, revertedFrom: row.reverted_from },
 })
 
-/** Where one follower stands, and the first block taken back since; null before its first commit. */
+/** The state of one follower, and the first block taken back since; null before its first commit. */
 export function followerIn(
   { projections }: Standing,
   { name, version }: { readonly name: string; readonly version: number },

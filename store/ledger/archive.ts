@@ -21,7 +21,7 @@ interface RawRow {
   payload: Buffer
 }
 
-/** Where a transaction stands. */
+/** The place of a transaction. */
 export interface TxPlace {
   readonly blockNumber: number
   readonly txIndex: number

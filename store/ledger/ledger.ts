@@ -209,7 +209,7 @@ export async function keepRules(
   })
 }
 
-/** Where a chain that is held goes on: the next block of the head lane and of each open chunk. */
+/** The next heights of a chain that is held: of the head lane and of each open chunk. */
 export async function nextHeights(
   postgres: Postgres,
   chainId: number,

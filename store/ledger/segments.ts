@@ -38,9 +38,9 @@ interface PlannedChunk {
 }
 
 /**
- * Where an empty lane that a false head had sent above the chain begins again: at `next` or above
- * what is held. Null when it may stay, because it is not empty, or because something above the
- * chain's head is held: then the node is behind.
+ * The new start of an empty lane that a false head had sent above the chain: at `next` or above what is
+ * held. Null when it may stay, because it is not empty, or because something above the chain's head is
+ * held: then the node is behind.
  */
 export async function restartPlace(
   client: Queryable,

@@ -34,7 +34,7 @@ const GROUP_BLOCKS = 32
 /** A chunk that is not complete has no index on its blocks: all of its rows are looked at. */
 const CHUNK_TIMEOUT = '1h'
 
-/** Where rows are: attached, or in the tables of a chunk by its first block. */
+/** The place of rows: attached, or in the tables of a chunk by its first block. */
 type Place = number | null
 
 /** @throws FencedOutError, ArchiveGapError, PostgresError, ClickHouseFailure, the signal's reason */

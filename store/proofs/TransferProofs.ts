@@ -11,7 +11,7 @@ import { relationOf, toBytes } from '../sql.ts'
 import type { ProvedTransfer, TransferProof } from './transferProof.ts'
 import type { TransferProofTask } from './transferProof.worker.ts'
 
-/** Where a chain is held. */
+/** The chain's store. */
 export interface ProvedChain {
   readonly chainId: number
   readonly schema: string

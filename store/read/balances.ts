@@ -69,7 +69,7 @@ export function listHolders(
 
 type Counted = Pick<BalancePage, 'totalCount' | 'totalCountCapped'>
 
-/** Where a page is read, and the newest block there. */
+/** The connection and moment at which a page is read, and the newest block there. */
 interface Pinned {
   readonly client: Queryable
   readonly moment: Moment

@@ -27,7 +27,7 @@ export interface BlockDetail {
   /** The node's own payload with transaction hashes in place of transactions. */
   readonly rpc: Readonly<Record<string, unknown>>
   readonly final: boolean
-  /** Where it was asked for. */
+  /** The finality, if it was asked for. */
   readonly finality: BlockFinality | null
 }
 

@@ -90,7 +90,7 @@ async function collect(
   return { rows: found.slice(query.offset, wanted), more: true, ...(position && { position }) }
 }
 
-/** Nothing but reading them tells how many are folded; the request's deadline ends it. */
+/** Counts by reading, the only way to learn how many are folded; the request's deadline ends it. */
 async function count(
   source: Source,
   transfers: Walk<PageRow<'token_transfers'>>,

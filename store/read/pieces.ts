@@ -184,7 +184,7 @@ export async function readToldFinal(client: Queryable, chainId: number): Promise
   return rows[0]?.finalized ?? -1
 }
 
-/** Where a chain that nothing was looked for in yet begins to be looked through: at its tip. */
+/** The first place of a search in a chain that was never searched: its tip. */
 export async function headPlace(client: Queryable, schema: string): Promise<Place> {
   const lane = await readLane(client, schema)
   return { number: lane?.tip ?? -1, hash: lane?.tipHash ?? null }

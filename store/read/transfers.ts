@@ -132,7 +132,7 @@ function compare(a: AnyTransfer, b: AnyTransfer): number {
 
 type PlaceOf = (position: readonly number[], order: WalkQuery['order']) => readonly number[]
 
-/** Where the page goes on in one of the two lists. */
+/** The place at which the page goes on in one of the two lists. */
 function placed({ position, ...query }: WalkQuery, limit: number, placeOf: PlaceOf): WalkQuery {
   const place = position && { position: placeOf(position, query.order) }
   return { ...query, offset: 0, limit, ...place }

@@ -165,5 +165,5 @@ const prefixes: Readonly<Record<string, string>> = {
   userId: 'usr_',
 }
 
-/** Where no common text is accepted. */
+/** Examples for formats that accept no common text. */
 const examples: Readonly<Record<string, string>> = { email: 'a@example.com' }

@@ -14,7 +14,7 @@ import { type LiveClient, type LiveEvent, openStream } from './support/eventStre
 import { readOracle } from './support/oracle.ts'
 
 const recording = 'tempo-dev-2k'
-/** Where every test begins. */
+/** The first block of every test. */
 const tip = 30
 const final = 20
 const hashesSql = 'SELECT hash FROM txs ORDER BY block_num, idx'

@@ -56,7 +56,7 @@ async function connect(sql: string, lastEventId?: string): Promise<LiveClient> {
   return client
 }
 
-/** Nothing that the client holds is sure. */
+/** Expects that the client holds nothing sure. */
 async function expectForeign(id: string): Promise<void> {
   const events = await (await connect('SELECT num FROM blocks', id)).until((all) => all.length >= 2)
   expect(events.map(({ event }) => event).slice(0, 2)).toEqual(['lagged', 'progress'])

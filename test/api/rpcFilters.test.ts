@@ -21,7 +21,7 @@ let recorded: RecordedChain
 let node: FakeNode
 let doors: RpcApi[]
 let states: ChainState[]
-/** Where the node is ahead of what is held. */
+/** The node's head, if it is ahead of what is held. */
 let nodeHead = 0
 beforeAll(async () => {
   chain = await openChainApi()

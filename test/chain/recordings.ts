@@ -39,8 +39,8 @@ export type CallAnswer =
 const zstdParams = { [constants.ZSTD_d_windowLogMax]: 27 }
 
 /**
- * Where a recording is, without the endings of its files. `name` is one of the folder `recordings`,
- * or an absolute path to one elsewhere.
+ * The path of a recording, without the endings of its files. `name` is one of the folder `recordings`, or
+ * an absolute path to one elsewhere.
  */
 export function recordingPath(name: string): string {
   return resolve(import.meta.dirname, 'recordings', name)

@@ -15,7 +15,8 @@ const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
 const DATA_DIR = join(folder, 'data')
 const servers: Server[] = []
 /**
- * Nobody listens at port 2, and no test is ever given it, as it might be a port that was closed.
+ * An address at which nobody listens, port 2, which no test is ever given, as it might be a port that was
+ * closed.
  */
 const addresses = { html: '', json: '', closed: 'http://127.0.0.1:2' }
 

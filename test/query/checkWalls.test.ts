@@ -10,7 +10,7 @@ import { catalogOf } from './catalogs.ts'
 import { createExampleChain, type ExampleChain } from './exampleChain.ts'
 
 const { clock } = systemRuntime()
-/** Nobody exports here. */
+/** The debts of a chain without exports. */
 const noDebts = { leftMs: async () => 0, add: async () => 0 }
 let chain: ExampleChain
 

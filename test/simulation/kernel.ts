@@ -21,7 +21,7 @@ export interface SimProcess {
   alive: boolean
   /** When it was killed. */
   diedAtMs?: number
-  /** Nothing reaches the process before this moment. */
+  /** The moment before which no message reaches the process. */
   stoppedUntilMs: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * Where the bugs of the bank that are not a store's own are planted: around the ports, as a wrong
- * program would use them.
+ * The places of the bank's bugs that are not a store's own: around the ports, as a wrong program would use
+ * them.
  */
 import { changedSource } from '#ingest/alignedSource.ts'
 import { HistoryPrunedError, SourceError } from '#ingest/rpc/client/errors.ts'

@@ -24,7 +24,7 @@ describe('pairs between tokens of genesis', () => {
     [{ from: maker, logs: [place(1n, theta, 500n, false, 0)] }],
   ])
   const hashes = chain.map(({ block }) => (block as { hash: Hex }).hash)
-  /** Where each has its book from. */
+  /** The block at which each book began. */
   const began = new Map([
     [keyOf(alpha, pathUsd), 2],
     [keyOf(beta, pathUsd), 0],

@@ -14,14 +14,14 @@ import { openDataDir } from '#local/engines/dataDir.ts'
 import { startPostgres } from '#local/engines/postgres/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 
-/** Where the engines answer. */
+/** The addresses of the engines. */
 export interface EngineAddresses {
   /** Postgres superuser, database `postgres`. */
   readonly databaseAdminUrl: string
   readonly clickhouseUrl: string
   readonly clickhouseUsername: string
   readonly clickhousePassword: string
-  /** Where ClickHouse reads files of ours; null in a container. */
+  /** The folder from which ClickHouse reads files of ours; null in a container. */
   readonly clickhouseRowsFolder: string | null
   /**
    * May only SELECT from the databases `chain_<id>_sql` of freshDatabase()'s chain ids. Embedded

@@ -15,7 +15,7 @@ import { openService, type Service } from './support/openService.ts'
 let service: Service
 let receiver: Receiver
 const lines: string[] = []
-/** Where all names lead. */
+/** The address to which all names lead. */
 let resolved = '1.1.1.1'
 const log = (fields: object, message: string) => void lines.push(`${JSON.stringify(fields)} ${message}`)
 

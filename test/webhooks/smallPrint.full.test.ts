@@ -14,7 +14,7 @@ const main = recorded(30)
 let service: Service
 let tip = 4
 let receiver: Receiver
-/** Where all names lead. */
+/** The address to which all names lead. */
 let resolved = '1.1.1.1'
 
 beforeAll(async () => {

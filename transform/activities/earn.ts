@@ -6,7 +6,7 @@
 import * as vault from '../events/earn.ts'
 import { defineActivity, fromEvent } from './activity.ts'
 
-/** Where an action stands: redemptions take two transactions, all else one. */
+/** The state of an action: redemptions take two transactions, all else one. */
 const completed = 'completed'
 
 export const assetsDeposited = defineActivity({

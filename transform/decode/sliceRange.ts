@@ -58,9 +58,9 @@ function sliceResults(source: Buffer, count: number): readonly Buffer[] | null {
 }
 
 /**
- * Where an item ends and the next begins, or -1. Looked for from the letter on that stands in no
- * hex and hardly a key: the search for a first letter goes at the speed of memory, three times that
- * of one for braces and quotes.
+ * The border between an item and the next, or -1. Looked for from the letter on that stands in no hex and
+ * hardly a key: the search for a first letter goes at the speed of memory, three times that of one for
+ * braces and quotes.
  */
 function nextOf(between: Buffer, source: Buffer, start: number): number {
   const before = Math.max(between.indexOf('j'), 0)

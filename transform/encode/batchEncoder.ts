@@ -18,7 +18,7 @@ const KEPT_BYTES_MAX = 1 << 20
 
 /** One encoder per table, kept over the life of a worker. */
 export class BatchEncoder {
-  /** Where rows may find the values of the current block, by their places. */
+  /** The bytes in which rows find the values of the current block, by their places. */
   readonly bytes = new ByteBuffer(64 << 10)
   readonly #encoders: Encoders
   readonly #all: readonly Encoders[TableName][]

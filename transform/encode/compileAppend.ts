@@ -39,8 +39,8 @@ export function compileAppend<Row>(table: Table): Append<Row> {
 }
 
 /**
- * Where a column's parts are: its number (0 is the block's, in every table), its streams' numbers
- * (-1 in Postgres-only tables).
+ * The places of a column's parts: its number (0 is the block's, in every table), its streams' numbers (-1
+ * in Postgres-only tables).
  */
 interface Slot {
   readonly column: Column

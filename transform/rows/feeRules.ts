@@ -123,7 +123,7 @@ const isArbitrum = ({ terms }: Bill): boolean => terms?.gasUsedForL1 !== undefin
 
 /** CIP-64, and CIP-42 before it. Base has 0x7b for something else, which has calls (EIP-8130). */
 const celoTypes: ReadonlySet<Quantity> = new Set(['0x7b', '0x7c'])
-/** Where a token pays, price and base fee are in units of it. */
+/** Celo's rule: if a token pays, price and base fee are in units of it. */
 const celo: FeeRule = {
   chains: 'Celo',
   applies: (bill) =>

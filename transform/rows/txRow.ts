@@ -13,7 +13,7 @@ import { signatureTypeOf } from './signatureType.ts'
  */
 const tempoType = '0x76'
 
-/** Where a transaction stands, as its rows name it. */
+/** The place of a transaction, as its rows name it. */
 export interface TxPlace {
   readonly blockNumber: number
   readonly timestampSeconds: number

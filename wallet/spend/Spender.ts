@@ -212,7 +212,7 @@ export class Spender implements Buyer {
     }
   }
 
-  /** Nothing ends it but the answer and the way out's own limit: it may be paid for from here on. */
+  /** Only the answer and the way out's own limit end it: it may be paid for from here on. */
   async #sendPaid(
     spend: Spend,
     purchase: Purchase,

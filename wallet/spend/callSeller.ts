@@ -8,9 +8,9 @@ export type Called =
   | { readonly kind: 'answered'; readonly answer: EgressAnswer }
   /** An answer came that is too long or cannot be read. */
   | { readonly kind: 'notTaken' }
-  /** Nothing was sent. */
+  /** The request was not sent. */
   | { readonly kind: 'notReached' }
-  /** Nobody knows what the seller did. */
+  /** The seller's deed is unknown. */
   | { readonly kind: 'lost' }
 
 /** @param credential headers that pay for it @throws the signal's reason */

@@ -51,6 +51,6 @@ export function choosePayable<One extends Offered>(
   return best ?? reasons[nearest] ?? 'offer_unpayable'
 }
 
-/** Where the catalog names nobody, the seller's own challenge does. */
+/** The catalog's allowlist decides; without one the seller's own challenge does. */
 const isAllowed = (policy: RecipientPolicy | undefined, recipient: string): boolean =>
   policy?.mode !== 'allowlist' || policy.recipients.some((each) => each.toLowerCase() === recipient)

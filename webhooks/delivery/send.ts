@@ -23,7 +23,7 @@ export interface Sealed {
   readonly body: string
   readonly destination: Uint8Array
   readonly secret: Uint8Array
-  /** Where it still signs. */
+  /** The former secret while it still signs. */
   readonly previousSecret: Uint8Array | null
 }
 

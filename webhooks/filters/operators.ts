@@ -8,7 +8,7 @@ import { isRecord } from '#primitives.ts'
 /** Texts are lowercase. */
 export type Value = string | bigint
 
-/** Where in the filters something is wrong, and what. */
+/** The place in the filters of an error, and the error. */
 export interface FilterProblem {
   readonly path: readonly string[]
   readonly message: string

@@ -38,7 +38,7 @@ export interface ReadSignature {
 export interface ArgCondition {
   readonly name: string
   readonly condition: Condition
-  /** Where the argument is a topic, the topics that are wanted. */
+  /** The topics that are wanted, if the argument is a topic. */
   readonly topic: { readonly index: number; readonly values: readonly string[] } | null
 }
 
@@ -81,8 +81,8 @@ function parsedOf(text: string, path: readonly string[]): Signature {
 }
 
 /**
- * Where the signature does not say which parameters are indexed, only logs that leave no choice are
- * decoded: those with none indexed, and those with all.
+ * A signature that does not say which parameters are indexed decodes only logs that leave no choice: those
+ * with none indexed, and those with all.
  */
 function layoutsOf({ parameters, isDeclaration }: Signature): readonly (readonly SignatureParameter[])[] {
   if (isDeclaration) return [parameters]

@@ -253,7 +253,7 @@ interface Asked extends Omit<SqlQuestion, 'chainId' | 'timeoutMs' | 'maxCost' | 
   readonly format?: FormatName | undefined
 }
 
-/** Where it is asked: in the URL, or in the body. */
+/** The place of a question: the URL, or the body. */
 type AskedIn = 'query' | 'body'
 
 interface Asking {

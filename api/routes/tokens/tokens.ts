@@ -36,8 +36,8 @@ export interface TokenServices extends ReadServices {
 }
 
 /**
- * Where tokens of a chain are read. With a request's `standing` an answer may be some blocks behind
- * on a busy machine, and its headers say so.
+ * The reads of a chain's tokens. With a request's `standing` an answer may be some blocks behind on a busy
+ * machine, and its headers say so.
  */
 export const tokenChainOf = (services: TokenServices, chainId: number, standing?: Standing): TokenChain => ({
   ...readsOf(services, chainId),

@@ -32,7 +32,7 @@ export function resultsOf(asked: SearchQuestion, found: SearchResult, places: Re
   ]
 }
 
-/** Where nothing was asked, every score is that of nothing. */
+/** A search without a question scores every result like a search for nothing. */
 function resultOf(
   found: FoundEndpoint,
   isScored: boolean,

@@ -39,7 +39,7 @@ export function commandBox(title: string, meaning: string, text: string): HTMLEl
   )
 }
 
-/** Where the browser lets no page write to the clipboard, the text is selected in `shown` instead. */
+/** A browser that lets no page write to the clipboard gets the text selected in `shown` instead. */
 async function tellCopied(
   pressed: HTMLButtonElement,
   label: string,

@@ -202,7 +202,7 @@ export class QueryView {
   }
 }
 
-/** Where a larger quota comes from, and another key. */
+/** The way to a larger quota, and to another key. */
 const accountOffer = (): HTMLElement =>
   button('Sign in, or use a key', () => find('tab-account', HTMLElement).click())
 

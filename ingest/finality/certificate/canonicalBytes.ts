@@ -12,7 +12,7 @@ export class CanonicalBytes {
     this.#bytes = bytes
   }
 
-  /** Where the next value begins, in bytes. */
+  /** The start of the next value, in bytes. */
   get at(): number {
     return this.#at
   }

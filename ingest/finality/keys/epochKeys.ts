@@ -2,8 +2,8 @@
 import type { Hex } from '#primitives.ts'
 
 /**
- * Where a key is from: compiled in and seen signing, compiled in as its makers stated it, set by
- * the operator, or read from a boundary block that the key before signed.
+ * The origin of a key: compiled in and seen signing, compiled in as its makers stated it, set by the
+ * operator, or read from a boundary block that the key before signed.
  */
 export type KeyOrigin = 'pinned' | 'stated' | 'configured' | 'followed'
 

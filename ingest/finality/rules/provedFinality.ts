@@ -48,7 +48,7 @@ export class ProvedFinality implements FinalityRule {
     return this.#equivocation
   }
 
-  /** Where two proofs contradict each other neither counts, but what was proved below both. */
+  /** Two proofs that contradict each other do not count; only what was proved below both does. */
   get granted(): GrantedFinality | null {
     const proof = this.#equivocation ? this.#belowBoth(this.#equivocation) : this.#proof
     if (!proof) return null

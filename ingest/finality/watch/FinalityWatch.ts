@@ -24,7 +24,7 @@ export interface FinalityWatchOptions {
   /** Compiled and configured ones. */
   readonly keys: EpochKeys
   readonly rule: ProvedFinality
-  /** Nothing is final without one, also before the first. */
+  /** A block is final by a certificate alone, also before the first. */
   readonly certificatesAlone: boolean
   readonly network: FinalityNetwork
   readonly checks: FinalityChecks

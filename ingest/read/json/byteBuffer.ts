@@ -1,6 +1,6 @@
 /**
- * Where bytes start in a buffer. How many they are follows from what they are, or stands in front
- * of them (`sizeAt`).
+ * The start of bytes in a buffer. How many they are follows from what they are, or stands in front of them
+ * (`sizeAt`).
  */
 export type BytesAt = number & { readonly [placeBrand]: true }
 declare const placeBrand: unique symbol
@@ -42,7 +42,7 @@ export class ByteBuffer {
     return this.end
   }
 
-  /** Where the next bytes will be. */
+  /** The place of the next bytes. */
   get end(): BytesAt {
     return this.length as BytesAt
   }

@@ -73,7 +73,7 @@ export function digitValue(character: number): number {
   return byteOf((DIGIT_ZERO << 8) | character)
 }
 
-/** Where the lowercase hex digits that start at `from` end. */
+/** The end of the lowercase hex digits that start at `from`. */
 export function digitsEnd(source: Uint8Array, from: number): number {
   let end = from
   while (byteOf(((source[end] ?? 0) << 8) | (source[end + 1] ?? 0)) >= 0) end += 2

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { declined, JsonCursor } from './jsonCursor.ts'
 
-/** Where a text ends, or null when it has what a scan declines: looked at byte by byte. */
+/** The end of a text, or null when it has what a scan declines: looked at byte by byte. */
 function endOf(source: Buffer): number | null {
   const end = source.findIndex((byte, at) => at > 0 && (byte === 0x22 || byte === 0x5c || byte < 0x20))
   return source[end] === 0x22 ? end + 1 : null

@@ -44,7 +44,7 @@ const DECIMAL_DIGITS_MAX = 15
 export const EXACT_DIGITS = 13
 const BLANK = 0x20
 
-/** Where a value stands in the source. */
+/** The place of a value in the source. */
 export interface Slice {
   readonly from: number
   readonly to: number
@@ -304,7 +304,7 @@ export class JsonCursor {
     this.at = at + 3
   }
 
-  /** Where a text that starts at `from` ends. */
+  /** The end of a text that starts at `from`. */
   #quoteAfter(from: number): number {
     const { source, view } = this
     let at = from

@@ -9,7 +9,7 @@ import { declined, type JsonCursor } from './jsonCursor.ts'
 export class RepeatedText {
   readonly #text: string
   readonly #spelled: (text: string) => Hex | null
-  /** Where it stood last in the spelling of this node, with its quotes. */
+  /** Its last place in the spelling of this node, with its quotes. */
   #place = -1
   #length = 0
 

@@ -2,7 +2,7 @@ import { hash as digest } from 'node:crypto'
 import { SettingError } from '#errors.ts'
 
 /**
- * Where an endpoint is. Only `name` may be shown: host and a short hash, never credentials, path or
+ * The address of an endpoint. Only `name` may be shown: host and a short hash, never credentials, path or
  * query.
  */
 export interface EndpointUrl {

@@ -319,9 +319,7 @@ export class Heads {
     return sinceMs > ASK_ALL_MS || (claim.finalized > this.finalized && sinceMs > ASK_FINALITY_MS)
   }
 
-  /**
-   * Nobody answered all, or none could be believed: whoever answers now must be one that can be.
-   */
+  /** No endpoint answered all, or none could be believed: whoever answers now must be one that can be. */
   async #oneOrNone(signal?: AbortSignal): Promise<Weighed> {
     const claim = await this.#askOne(signal)
     const weighed = await this.#claims.weigh([claim], this.#options.endpoints.all, signal)

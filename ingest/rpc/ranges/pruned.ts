@@ -76,8 +76,8 @@ export class HeldBlocks {
   }
 
   /**
-   * Where a range is not held: at its start or, as on nodes that prune everything but block 0, right
-   * behind it.
+   * The first block of a range that is not held: at its start or, as on nodes that prune everything but
+   * block 0, right behind it.
    */
   async #firstMissing({ from, to }: BlockRange, signal?: AbortSignal): Promise<number | null> {
     if (!(await this.#holds(from, signal))) return from

@@ -48,7 +48,7 @@ function leavesOutKnown(block: RpcBlock, header: Uint8Array): boolean {
   return forkFieldNames.slice(0, Math.max(0, count)).some((name) => isAbsent(block[name]))
 }
 
-/** Where Tempo's header has the one of Ethereum, whose own item there is no list. */
+/** The place of Ethereum's header in Tempo's, whose own item there is no list. */
 const TEMPO_INNER = 3
 
 /**

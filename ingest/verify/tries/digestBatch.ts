@@ -86,7 +86,7 @@ export class DigestBatch {
   }
 }
 
-/** Where the input of this many blocks waits: behind those of fewer. */
+/** The place in which the input of this many blocks waits: behind those of fewer. */
 function slotOf(blocks: number): number {
   return INPUTS_AT + RATE_BYTES * ((blocks * (blocks - 1)) / 2)
 }

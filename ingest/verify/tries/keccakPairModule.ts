@@ -8,7 +8,7 @@
 /** Bytes taken in before each permutation; an input is padded to a multiple of it. */
 export const RATE_BYTES = 136
 
-/** Where the function leaves the two digests in the module's memory. */
+/** The place in which the function leaves the two digests in the module's memory. */
 export const DIGESTS_AT = 192
 /** From here on the memory is the caller's. */
 export const INPUTS_AT = 256

@@ -38,7 +38,7 @@ interface Trie {
   readonly leaves: readonly LeafReference[]
 }
 
-/** Where the digest of a leaf is, or, when it is shorter than one, the leaf. */
+/** The place of a leaf's digest, or, when it is shorter than one, the leaf. */
 type LeafReference = BytesAt | Uint8Array
 
 /** Kept between tries, which are made one at a time. */

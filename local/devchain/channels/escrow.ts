@@ -38,7 +38,7 @@ export async function tellOpening(
   await rpc.call('anvil_setStorageAt', CHANNEL_ESCROW, slot, hash)
 }
 
-/** Where a mapping has an entry. */
+/** The slot of a mapping's entry. */
 function slotOf(key: Hex, mapping: Hex): Hex {
   return keccak256(encodeAbiParameters([{ type: 'bytes32' }, { type: 'bytes32' }], [pad(key), pad(mapping)]))
 }

@@ -8,7 +8,7 @@ import { queryError } from './queryError.ts'
 import type { ThreadEvent } from './threadMessages.ts'
 
 export interface HeldAnswerOptions {
-  /** Where the file is made; its name is taken away at once. */
+  /** The path of the file that is made; its name is taken away at once. */
   readonly path: string
   readonly memoryBytes: number
   /** False when nobody waits any longer; asked with each piece. */

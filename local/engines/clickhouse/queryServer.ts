@@ -29,7 +29,7 @@ import { type ThreadLimits, Threads } from './threads.ts'
 export interface QueryServerOptions {
   readonly dataPath: string
   readonly configFile: string
-  /** Where rows are read from. */
+  /** The folder from which rows are read. */
   readonly spoolFolder: string
   readonly logins: Logins
   readonly limits: ThreadLimits

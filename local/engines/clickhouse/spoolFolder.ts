@@ -1,4 +1,4 @@
-/** Where rows lie as files on their way into the engine. */
+/** The folder in which rows lie as files on their way into the engine. */
 
 import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync, rmSync, statfsSync } from 'node:fs'

@@ -9,7 +9,7 @@ export interface DataInsert {
   /** Everything before FORMAT or VALUES. */
   readonly head: string
   readonly format: string
-  /** Where the data begins in the text; its length when there is none. */
+  /** The start of the data in the text; its length when there is none. */
   readonly dataStart: number
 }
 

@@ -3,9 +3,9 @@ import { demoServices } from '../../demo/listing.ts'
 import { chainData } from './chainData.ts'
 
 export interface ShippedPlaces {
-  /** Where this program is reached. */
+  /** The URL of this program. */
   readonly api: string
-  /** Where the demo's sellers listen; null where they do not run. */
+  /** The address on which the demo's sellers listen; null if they do not run. */
   readonly demo: string | null
 }
 

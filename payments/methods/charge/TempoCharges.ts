@@ -65,7 +65,7 @@ export interface ChargeOptions {
 /** How the fees of payers are paid. */
 export interface Sponsoring {
   readonly sponsor: Sponsor
-  /** Where the library shares its budget with other processes. */
+  /** The store through which the library shares its budget with other processes. */
   readonly store: Store.AtomicStore
   /** Keeps what is sent for a payment, before it is: only then is its hash known. */
   readonly keepHash: (identity: string, txHash: `0x${string}`) => Promise<void>

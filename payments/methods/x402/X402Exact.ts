@@ -28,7 +28,7 @@ import type { Facilitator } from './Facilitator.ts'
 import type { Found, Token, TokenChain } from './TokenChain.ts'
 
 export interface X402Options {
-  /** Where the service is reached. */
+  /** The origin of the service. */
   readonly origin: string
   readonly chainId: number
   /** Lowercase address of a token that is worth a dollar. */

@@ -13,7 +13,7 @@ export interface SettingInForce {
   readonly meaning: string
 }
 
-/** Where nothing is set, and what is done depends on the rest. */
+/** Settings that are not set, and whose effect depends on the rest. */
 const decided: Readonly<Record<string, (config: Config) => string>> = {
   ACCESS: ({ access }) =>
     access.isOpenToAll || access.mode === 'guarded' ? access.mode : 'open to this machine',

@@ -5,7 +5,10 @@
 
 /** With endpoints ahead, the head may stand this long; a reorg or a slow batch is over by then. */
 const BEHIND_MS = 60_000
-/** Nothing ahead anywhere: a chain may pause, and every endpoint may be cut off in the same way. */
+/**
+ * The time without blocks ahead anywhere: a chain may pause, and every endpoint may be cut off in the same
+ * way.
+ */
 const SILENT_MS = 300_000
 /** And this many of its blocks must be missing: some chains take a minute for one. */
 const BEHIND_BLOCKS = 10

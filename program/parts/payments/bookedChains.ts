@@ -1,4 +1,4 @@
-/** Where the books are compared with chains: the index, or the nodes that settings name. */
+/** The chains that the books are compared with: the index, or the nodes that settings name. */
 import { http } from 'viem'
 import { askOf } from '#money/node.ts'
 import type { BookedChains } from '#payments/books/checkBooks.ts'

@@ -34,7 +34,7 @@ export interface OpenedSponsor {
   run(signal: AbortSignal): Promise<unknown>
 }
 
-/** Where the dev chain's node does not answer. */
+/** The next try if the dev chain's node does not answer. */
 const FUND_AGAIN_MS = 2_000
 
 /** Dollars are worth a million of these. */

@@ -37,7 +37,7 @@ export interface X402Means {
   /** The one that refunds and rewards are sent from. */
   readonly account: PrivateKeyAccount
   readonly egress: Pick<Egress, 'fetch'>
-  /** Where the service is reached. */
+  /** The origin of the service. */
   readonly origin: string
   readonly clock: Clock
 }

@@ -40,7 +40,7 @@ export interface Scope {
   readonly outer: Scope | undefined
 }
 
-/** Where constants alone may stand. */
+/** The scope of constants alone. */
 export const nothingNamed: Scope = {
   sources: [],
   merged: [],

@@ -34,7 +34,7 @@ export class ByteCursor {
     return this.bytes.subarray(start, start + length)
   }
 
-  /** Where the next `length` bytes begin. */
+  /** The start of the next `length` bytes. */
   advance(length: number): number {
     const start = this.#at
     if (start + length > this.bytes.length) throw new AnswerEndedError()

@@ -19,7 +19,7 @@ import {
 import { shifts } from './expressions/functions.ts'
 import { findSource, type Scope, sourceOf } from './scopes.ts'
 
-/** Where a name is looked up, and what sub-selects give. */
+/** The scope of a name's look-up, and the outputs of sub-selects. */
 export interface Operands {
   readonly scope: Scope
   /** Bytes of each output of a sub-select that was read before. */

@@ -1,7 +1,7 @@
 /**
- * Where the parts of a printed statement stand in the user's text, so that what the server says of a
- * place in the one is told of the other. Parts that the gate added have no place of their own: what
- * is said of them is told of the nearest part before.
+ * The places in the user's text of a printed statement's parts, so that what the server says of a place in
+ * the one is told of the other. Parts that the gate added have no place of their own: what is said of them
+ * is told of the nearest part before.
  */
 
 import type { SqlPosition } from '../../UserQueryError.ts'
@@ -17,7 +17,7 @@ export function placed(rebuilt: Record<string | symbol, unknown>, { location }: 
   return rebuilt
 }
 
-/** Where the first part of a rebuilt tree stands in the user's text, in bytes; -1 where none does. */
+/** The place of a rebuilt tree's first part in the user's text, in bytes; -1 if it has none. */
 export function beginOf(rebuilt: unknown): number {
   const found: number[] = []
   const waiting: unknown[] = [rebuilt]

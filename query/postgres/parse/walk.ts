@@ -134,7 +134,7 @@ export function errorAt(
   return new UserQueryError(code, problem, { position, hint })
 }
 
-/** Where the program's functions stand: beside the views, which a catalog always has. */
+/** The schema of the program's functions: beside the views, which a catalog always has. */
 export function schemaOf({ catalog }: Walk): string {
   for (const { source } of catalog.values()) if (source.kind !== 'derived') return source.schema
   throw new TypeError('a catalog without a view')

@@ -6,7 +6,7 @@
 
 import { type ByteStream, streamOf } from './GuardedConnection.ts'
 
-/** Where rows go while a statement gives them. */
+/** The destination of rows while a statement gives them. */
 export interface RowSink {
   /**
    * The values of a DataRow message: a count, then for each a length, -1 for NULL, and its bytes.
@@ -68,7 +68,7 @@ export class RowTap {
     }
   }
 
-  /** Nothing is read until `resume`: the server waits with the rest. */
+  /** Stops reading until `resume`: the server waits with the rest. */
   pause(): void {
     this.#stream.pause()
   }

@@ -21,7 +21,7 @@ type Write = (rows: JsonRows, source: Buffer, start: number, end: number) => voi
 interface Reader {
   readonly type: Scalar
   readonly read: (text: string) => SqlValue
-  /** Where the bytes need no look at the value. */
+  /** The writer of bytes that need no look at the value. */
   readonly write?: Write
 }
 

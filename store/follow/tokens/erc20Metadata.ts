@@ -33,7 +33,7 @@ const TEXT_CHARACTERS_MAX = 256
  * it be, takes 20 ms, and a hundred tokens may have such names.
  */
 const TEXT_BYTES_MAX = 4 * TEXT_CHARACTERS_MAX + 32
-/** Where a text begins and how long it is, a word each. */
+/** The head of a text: its beginning and its length, a word each. */
 const HEAD_BYTES = 64
 
 /** A token's word on itself. */

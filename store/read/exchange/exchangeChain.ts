@@ -1,4 +1,4 @@
-/** Where the order book of a chain is read, and which pair a base token names. */
+/** The reads of a chain's order book, and the pair that a base token names. */
 import { type Address, address, type Hash, hash } from '#primitives.ts'
 import type { ChainKind } from '#transform/profile.ts'
 import { exchangeProjection } from '../../follow/exchange/bookFollower.ts'

@@ -30,7 +30,7 @@ export interface OrderRow {
   readonly isFlip: boolean
   readonly flipTick: number
   readonly state: OrderState
-  /** Where it was placed, or flipped. */
+  /** The block at which it was placed, or flipped. */
   readonly blockNumber: number
   readonly logIndex: number
   readonly timestampSeconds: number

@@ -35,8 +35,8 @@ export async function pinOf(
 }
 
 /**
- * Where the chain changed below the block the walk is pinned to; nowhere if that block has come
- * back since.
+ * The first change of the chain below the block the walk is pinned to; none if that block has come back
+ * since.
  */
 async function reorgOfPinned(
   source: PinSource,

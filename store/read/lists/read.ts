@@ -72,9 +72,9 @@ export interface WalkRows<Row> {
   readonly rows: readonly Row[]
   /** Whether the walk goes on. */
   readonly more: boolean
-  /** Where it goes on, if not after the last row: places may have been passed that gave none. */
+  /** The place at which it goes on, if not after the last row: places may have been passed that gave none. */
   readonly position?: readonly number[]
-  /** Where the chain changed below `query.passed`. */
+  /** The first change of the chain below `query.passed`. */
   readonly reorgedFrom?: number
 }
 
@@ -82,8 +82,8 @@ export interface WalkRows<Row> {
 const TOTAL_COUNT_MAX = 10_000
 
 /**
- * Where a page is read: one connection, at one moment. `client` is a snapshot's, so that rows,
- * marks and counts agree.
+ * The source of a page: one connection, at one moment. `client` is a snapshot's, so that rows, marks and
+ * counts agree.
  */
 export interface Source {
   readonly client: Queryable
@@ -261,7 +261,7 @@ export async function passedOf(
   return hash ? { passed: { number: newest, hash: toHex(hash) } } : {}
 }
 
-/** Where the chain changed under a walk, from the commit log. */
+/** The first change of the chain under a walk, from the commit log. */
 export async function reorgOf(
   source: Pick<Source, 'client' | 'schema'>,
   { passed }: Pick<PageRequest, 'passed'>,

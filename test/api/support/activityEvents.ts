@@ -54,7 +54,7 @@ export const reserve = '0x4d50500000000000000000000000000000000000'
 
 interface Contract {
   readonly abi: Abi
-  /** Where it lives; of those that live anywhere, an example. */
+  /** The address of the contract; for one that lives anywhere, an example. */
   readonly emitter: Hex
   from(emitter: string): boolean
 }

@@ -5,7 +5,7 @@ import { read } from '../samples.ts'
 import type { Trial } from '../trial.ts'
 import { withQuery } from './answers.ts'
 
-/** Where a row shows what a filter is about; several fields where any of them may match. */
+/** The fields in which a row shows what a filter is about; several if any of them may match. */
 const equalities: Readonly<Record<string, readonly string[]>> = {
   address: ['sender', 'recipient'],
   sender: ['sender'],

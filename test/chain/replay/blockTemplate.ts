@@ -10,7 +10,7 @@ import type { RoundNames } from './roundNames.ts'
 /** A block with its transactions, a block with their hashes, or its receipts. */
 export type Part = 'full' | 'thin' | 'receipts'
 
-/** Where and when a recorded block is shown. */
+/** The place and time of a recorded block. */
 export interface Placement {
   readonly height: number
   /** Unix seconds. */

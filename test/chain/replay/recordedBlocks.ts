@@ -6,7 +6,7 @@ import { type Manifest, readManifest, streamRecording } from '../recordings.ts'
 import { answersOf, type NodeAnswers, type Shape } from './answers.ts'
 import { BlockTemplate, type Renamed, topics } from './blockTemplate.ts'
 
-/** Where a transaction is: the index of its block in the recording, and its own in the block. */
+/** The place of a transaction: the index of its block in the recording, and its own in the block. */
 export interface RecordedPlace {
   readonly block: number
   readonly position: number

@@ -122,7 +122,7 @@ export class Recording {
     return height !== undefined && height <= head ? height : undefined
   }
 
-  /** Where a transaction is, if it is on the present chain at or below `head`. */
+  /** The place of a transaction, if it is on the present chain at or below `head`. */
   findTransaction(hash: string, head: number): ShownPlace | undefined {
     for (let round = 0; round < this.#roundsUpTo(head); round++) {
       const place = this.#blocks.transaction(this.#names(round).recordedTransaction(hash))

@@ -210,7 +210,7 @@ class Simulation {
     this.court.judge(this.disk, place)
   }
 
-  /** Nobody lies any more: what is certified has to become final. */
+  /** Ends all lies: what is certified has to become final. */
   async calm(): Promise<void> {
     this.nodes.forEach(beHonest)
     this.truth.head = LAST

@@ -167,7 +167,7 @@ export class HostileNetwork {
     await expect.poll(() => this.hashOf(number), patient).toBe(hashAt(branch, number))
   }
 
-  /** Nothing more became final, whatever was said meanwhile. */
+  /** Expects no new finality, whatever was said meanwhile. */
   async standsAt(number: number): Promise<void> {
     await this.looked()
     expect(await this.finalized()).toBe(number)

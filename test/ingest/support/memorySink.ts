@@ -3,7 +3,7 @@ import { type BlockRange, difference, normalize, union } from '../../../ingest/r
 import type { Chunk, HeadSink, HistorySink } from '../../../ingest/sink.ts'
 import type { RefBatch } from './fakeChain.ts'
 
-/** Where the sink may crash: before its transaction, or after it with the answer lost. */
+/** The points at which the sink may crash: before its transaction, or after it with the answer lost. */
 export type SinkCrash = (place: string) => void
 
 /**

@@ -118,7 +118,7 @@ it('a settlement that is not known yet is told as the job that it makes, and nev
 })
 
 describe('an order whose payment has not settled', () => {
-  /** Nobody hears so often what became of its payment. */
+  /** Orders whose payment's outcome stays unheard so often. */
   const ordered = async (times: number) => {
     const { origin, payments } = await shop.serve({ methods: (charges) => [deaf(charges, times)] })
     const body = jobOf(hashing('pending'))

@@ -6,7 +6,7 @@ import { systemRuntime } from '#runtime/runtime.ts'
 import type { Purchase } from '#wallet/buyer.ts'
 import { purchaseOf } from '../../wallet/support/wallet.ts'
 
-/** Where the catalog says that the server is. */
+/** The server's place, by the catalog. */
 export const OWN = 'http://127.0.0.1:8080'
 
 /** Each call is of a job of its own, by GET unless more is said. */

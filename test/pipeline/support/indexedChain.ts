@@ -20,14 +20,14 @@ import type { FreshDatabase } from '../../support/engines.ts'
 import { namedHolder } from '../../support/namedHolder.ts'
 import { type RecordedChain, recordedSource } from '../../support/recordedChain.ts'
 
-/** Where the databases are; plain data, so that it can be handed to another process. */
+/** The addresses of the databases; plain data, so that it can be handed to another process. */
 export type Access = Omit<FreshDatabase, 'drop'>
 
 export interface IndexedChainOptions {
   readonly access: Access
   /** Left out where another chain comes from `source`, whose block 0 is not looked at. */
   readonly recorded?: RecordedChain
-  /** Where blocks come from; the recording itself unless said otherwise. */
+  /** The source of blocks; the recording itself unless said otherwise. */
   readonly source?: RpcSource
   readonly kind?: ChainKind
   readonly checks?: Checks

@@ -23,10 +23,7 @@ import { loadRecordedChain, type RecordedChain } from '../../support/recordedCha
 import { encoded, type IndexedChain, openIndexedChain } from './indexedChain.ts'
 
 const NODE_CHAIN_ID = 42431
-/**
- * Where the chain stands when the pipeline starts, where it ends, and how far behind it blocks are
- * final.
- */
+/** The chain's head when the pipeline starts, its last block, and how far behind it blocks are final. */
 export const [HEAD, LAST, FINALITY] = [60, 80, 5]
 /** Long enough for a wrong answer to be asked for again many times. */
 export const LIE_MS = 3_000

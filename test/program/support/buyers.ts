@@ -30,7 +30,7 @@ export interface Buyer {
   readonly spent: () => Promise<bigint>
   /** The part of that which is for anything beside its job. */
   readonly beside: bigint
-  /** Nothing of its money stays with anybody. */
+  /** Ends it: none of its money stays with anybody. */
   readonly leave: () => Promise<unknown>
 }
 

@@ -30,7 +30,7 @@ export interface Ended {
 /** `millrace up`, answering. */
 export interface RunningMillrace {
   readonly pid: number
-  /** Where the API answers, such as `http://127.0.0.1:40123`. */
+  /** The URL of the API, such as `http://127.0.0.1:40123`. */
   readonly origin: string
   readonly port: string
   readonly stdout: () => string

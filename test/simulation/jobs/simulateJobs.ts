@@ -220,7 +220,7 @@ class JobWorld {
     }
   }
 
-  /** Where a bug was planted, a job is loaded wrongly. */
+  /** A job that is loaded wrongly if a bug was planted. */
   #loaded(job: LoadedJob | null): LoadedJob | null {
     if (!job) return null
     const { restartBuysAnew, restartRepeatsFree, dependenciesForgotten } = this.#bugs
@@ -259,6 +259,6 @@ class JobWorld {
 
 const lost: Purchased = { kind: 'refused', code: 'unreachable', message: 'no answer in time' }
 
-/** Nothing of a simulation reads the database. */
+/** A stand-in for the database, which no simulation reads. */
 const never = (): never =>
   new Proxy({}, { get: () => () => Promise.reject(new Error('no database')) }) as never

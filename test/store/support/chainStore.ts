@@ -48,7 +48,7 @@ export interface ChainStore {
 export interface ChainStoreOptions {
   /** First block of the head lane. */
   readonly headFrom: number
-  /** Where the chain's history begins; 0 unless said otherwise. */
+  /** The first block of the chain's history; 0 unless said otherwise. */
   readonly startBlock?: number
   readonly failpoint?: Failpoint
   /** Bytes of the batch cache; 0 makes ClickHouse read everything from the archive. */

@@ -1,6 +1,6 @@
 /** Places before, between and after the commits of matching and sending. */
 
-/** Where a process that sends may end. */
+/** Points at which a process that sends may end. */
 export const sending = [
   'webhooks.claim.rows',
   'webhooks.claim.commit',
@@ -10,7 +10,7 @@ export const sending = [
   'webhooks.outcome.commit',
   'webhooks.outcome.done',
 ]
-/** Where one that matches may. */
+/** Points at which one that matches may end. */
 export const matching = [
   'webhooks.match.moved',
   'webhooks.match.messages',

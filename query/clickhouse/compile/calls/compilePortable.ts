@@ -131,7 +131,7 @@ function ofFloats({ compiler, call, rule, args }: Call): Compiled {
   }
 }
 
-/** Where PostgreSQL says that a function has no value, the engine gives infinity, zero or no number. */
+/** A function that has no value in PostgreSQL gives infinity, zero or no number in the engine. */
 function defined(name: string, values: readonly string[], result: string): string {
   const [value = ''] = values
   if (name === 'sqrt') return demanded(`NOT ${value} < 0`, 'negativeRoot', result)

@@ -6,10 +6,7 @@
  * length that is not a small constant).
  */
 
-/**
- * Where a function may stand: in an expression, as an aggregate (also OVER), with OVER only, or in
- * FROM.
- */
+/** The position of a function: in an expression, as an aggregate (also OVER), with OVER only, or in FROM. */
 export type FunctionPosition = 'scalar' | 'aggregate' | 'window' | 'table'
 
 /** The demand on an argument; checked on the constant itself, so that no row can change it. */
