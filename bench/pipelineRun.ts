@@ -68,7 +68,7 @@ async function watch(program: RunningProgram, node: CannedNode): Promise<Pipelin
     const queryableSeconds = (performance.now() - begun) / 1000
     const queryable = cpuBetween(before, readUsage(pid))
     await untilIdle(pid)
-    // What the totals take is the bench's own.
+    // The memory of the totals is the bench's own.
     const memoryUsed = memory.stop()
     const totals = await readTotals(client, schemaOf(chainId), clickhouse, databaseOf(chainId))
     return {

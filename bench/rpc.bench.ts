@@ -42,7 +42,7 @@ export async function benchRpc(): Promise<Line[]> {
     const made = await fillChain(chain.rpcUrl)
     return await withProgram({ url: chain.rpcUrl }, 'links', async (program) => {
       await program.until(() => isQueryable(program), 200)
-      // What the start leaves to do (indexes, statistics) is not what is measured.
+      // Work that the start leaves to do (indexes, statistics) is not measured.
       await setTimeout(SETTLED_MS)
       return compare(`${program.address}/rpc/${chainId}`, chain.rpcUrl, made)
     })

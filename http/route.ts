@@ -252,7 +252,7 @@ async function readAnswer<Services>(
   try {
     return await underWay.join(same, signal, read)
   } catch (error) {
-    // What another caller asked too much of is no answer to this one.
+    // Another caller's refusal is no answer to this one.
     if (isOwn || !isRefusal(error)) throw error
     return underWay.join(`${same} ${partyOf(caller)}`, signal, read)
   }

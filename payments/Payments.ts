@@ -285,7 +285,7 @@ export class Payments {
     if (known === 'failed') return this.challenge(wanted)
     if (known && known !== 'spent') return paying(known)
     try {
-      // What is spent is refused for what its method finds.
+      // A spent payment is refused for what its method finds.
       const checked = await method.check(credential, price)
       const claimed = known ?? (await claims.claim(checked, clock.now(), wanted.claimed))
       if (claimed === 'spent') return await this.challenge(wanted, null, presented)

@@ -26,7 +26,7 @@ export function challengeOf(
         headers[name] = [...(headers[name] ?? []), value]
       }
   const { contentType, body } = first
-  // What is gone is not paid for again: its payer begins anew.
+  // A payment that is gone is not paid for again: its payer begins anew.
   const status = problem?.['status'] === 410 ? 410 : 402
   return { kind: 'challenged', status, headers, contentType, body: problem ? JSON.stringify(problem) : body }
 }

@@ -81,7 +81,7 @@ export async function fillClickHouse(
     runtime,
     cache: new BatchCache(0),
     decode: (raw) => pool.decode(raw),
-    // What it corrects is what the command has just changed; nobody needs a warning of it.
+    // The command has just changed what it corrects; nobody needs a warning of it.
     log: silentLogger,
     onWritten: (range: BlockRange) => onWritten(blockCount(range)),
   })

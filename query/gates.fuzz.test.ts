@@ -74,7 +74,7 @@ function assertPostgresTables(printed: string): void {
  * follows the last.
  */
 function assertClickHouseTables(printed: string): void {
-  // What stands in quotes is no SQL; plain names stay, since tables are known by them.
+  // A text in quotes is no SQL; plain names stay, since tables are known by them.
   const bare = printed.replaceAll(/'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/g, (quoted) =>
     /^`\w+`$/.test(quoted) ? quoted : "''",
   )

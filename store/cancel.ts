@@ -53,7 +53,7 @@ export function readPlanned<Row extends pg.QueryResultRow>(
     const begun = client.query(beginSnapshot.ofValues)
     const read = client.query<Row>(statement)
     const ended = client.query('ROLLBACK')
-    // What goes wrong with one of them goes wrong with the read, which reports it.
+    // An error of one of them is one of the read, which reports it.
     for (const beside of [begun, ended]) beside.catch(() => {})
     try {
       return await read

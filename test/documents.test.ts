@@ -33,7 +33,7 @@ const code = files
   .join('\n')
 
 const wordsOf = (text: string) => text.split(/\s+/).filter(Boolean).length
-/** What stands in backticks outside of blocks of code. */
+/** The texts in backticks outside of blocks of code. */
 const quoted = (page: string) =>
   [...withoutBlocks(page).matchAll(/`([^`\n]+)`/g)].map(([, text = '']) => text)
 const withoutBlocks = (page: string) => page.replaceAll(/^```[\s\S]*?^```$/gm, '')

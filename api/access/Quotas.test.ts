@@ -214,7 +214,7 @@ describe('quotas of several processes', () => {
     const settled = Promise.allSettled(outcomes)
     await settle(store)
     const kinds = (await settled).map(({ status }) => status)
-    // What one statement reserved ahead of the first request.
+    // The units that one statement reserved ahead of the first request.
     expect(kinds.slice(0, 4)).toEqual(Array(4).fill('fulfilled'))
     expect(kinds.slice(4)).toEqual(Array(36).fill('rejected'))
   })

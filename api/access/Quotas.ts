@@ -134,7 +134,7 @@ export class Quotas {
   /** Gives back what nobody takes, and removes what is over, until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     let removedMs = this.#clock.monotonic()
-    // What cannot be given back is lost for the rest of its minute: too few are admitted, never too
+    // Units that cannot be given back are lost for the rest of their minute: too few are admitted, never too
     // many.
     const giveBack = (idleMs: number) => this.giveBack(idleMs).catch(() => {})
     await repeat({ clock: this.#clock, signal, firstMs: IDLE_MS }, async () => {
@@ -157,7 +157,7 @@ export class Quotas {
         if (window.waiting.length === 0) this.#windows.delete(subject)
       } else if (available > 0 && nowMs - lastTakenMs >= idleMs && returns.length < WISHES_MAX) {
         returns.push({ subject, startedAt, units: available })
-        // What is given back may be asked for again.
+        // Units that were given back may be asked for again.
         Object.assign(window, { available: 0, spent: false })
       }
     }

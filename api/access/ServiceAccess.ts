@@ -201,7 +201,7 @@ export class ServiceAccess implements Access {
       presented: () => {
         const presented = payments.presentedIn(headers, id)
         if (!presented) return undefined
-        // What is over is told so, whatever its answer would come to now.
+        // An order that is over is told so, whatever its answer would come to now.
         const unpriced = async (error: unknown) => {
           const begun = await payments.find(presented, wanted)
           throw begun?.isAnswered && isSingle(begun) ? new ApiError('payment_used') : error
@@ -220,8 +220,8 @@ export class ServiceAccess implements Access {
   assertLeft(caller: CountedCaller, { remoteAddress, headers }: AccessRequest, rule: AccessRule): void {
     // Health and the like answer whoever asks, whatever else came from there.
     if (rule.scope === null) return
-    // What goes beyond its quota is paid for, or challenged. What was paid before is answered even where
-    // nothing can be paid now.
+    // Requests beyond the quota are paid for, or challenged. A request that was paid before is answered even
+    // if nothing can be paid now.
     const seller = this.#sellerOf(rule)
     const isPayable = seller && (seller.isOpen || seller.presentedIn(headers, caller.id) !== undefined)
     for (const each of isPayable ? [refusals] : [rule, refusals]) {
@@ -247,7 +247,7 @@ export class ServiceAccess implements Access {
     if (isAdmitted || !costlyRefusals.has(status) || caller.kind === 'operator') return
     const counted = quotaApart(caller, refusals, REFUSALS_PER_MINUTE)
     const units = 1 + Math.floor(bodyBytes / REFUSED_UNIT_BYTES)
-    // What cannot be counted now was answered already.
+    // A request that cannot be counted now was answered already.
     void Promise.resolve(this.#options.quotas.take(counted, units)).catch(() => {})
   }
 

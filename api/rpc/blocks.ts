@@ -49,7 +49,7 @@ export async function placeCall(
   const height = await heightOf(value, heights, pins || heights.isPinned)
   if (height === null) return { params, wish: newest, height: null }
   const texts = items.map((item) => textOf(params, item))
-  // What stands before a block that is left out cannot be made up.
+  // A parameter before a block that is left out cannot be made up.
   if (typeof height === 'object' && index > texts.length) return { params, wish: newest, height: null }
   if (typeof height === 'number') return { params, wish: atHeight(height), height }
   texts[index] = `"${quantity(height.pinned)}"`

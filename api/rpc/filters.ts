@@ -80,7 +80,7 @@ async function newFilter(
 ): Promise<RpcOutcome> {
   const kept = kind === 'logs' ? keptLogFilter(asked) : null
   if (kept) await readLogPlace(kept, readLogFilter(kept), heights)
-  // What its client was told of already is not new to it.
+  // Blocks that its client was told of already are not new to it.
   await untilHeld(state, relay.view.shown, clock, signal)
   const from = Math.max(Math.min(state.finalized, state.tip), state.tip - OPEN_BLOCKS_MAX)
   const start = { filter: null, toldBlock: from, told: [], to: null, charactersMax: 0 }
@@ -106,7 +106,7 @@ async function changesOf(filter: RpcFilter, { state, postgres }: StoredChain, co
   if (isWithdrawn(told, context.relay.view.shown, state.tip)) return 'ended'
   const to = isRecord(asked) ? numberOf(asked['toBlock']) : null
   const of = { filter: kind === 'logs' ? readLogFilter(asked) : null, toldBlock, told, to }
-  // What is told counts as told, so that it has to fit into the answer.
+  // Told changes count as told, so that they have to fit into the answer.
   const charactersMax = context.heights.isPinned ? IN_BATCH_CHARACTERS_MAX : POLL_CHARACTERS_MAX
   const changes = await readChanges(postgres, state, { ...of, charactersMax }, context.signal)
   if (isForgotten(told, changes.fork)) return 'ended'

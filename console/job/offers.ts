@@ -96,7 +96,7 @@ function authorizationsIn(header: string): readonly AuthorizationOffer[] {
 function askedOf(told: { readonly [Name in keyof Asked]: unknown }): Asked | null {
   const { chainId, token, recipient, units } = told
   if (!Number.isSafeInteger(chainId) || !isAddress(token) || !isAddress(recipient)) return null
-  // What is free has nothing to transfer: its buyer proves an account by a command.
+  // A free offer has nothing to transfer: its buyer proves an account by a command.
   if (typeof units !== 'string' || !/^[1-9][0-9]{0,38}$/.test(units)) return null
   return { chainId: Number(chainId), token, recipient, units }
 }

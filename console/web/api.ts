@@ -19,9 +19,6 @@ export function readSchema(
   return readResource(origin, `v1/indexer/schema?${asked}`, signal)
 }
 
-/**
- * The status, with the key of the page's queries, or with one that is given here to be tried. @throws
- * RequestFailure
- */
+/** The status, with the key of the page's queries, or one given here to be tried. @throws RequestFailure */
 export const readStatus = (signal: AbortSignal, key: string | null = null): Promise<StatusReport> =>
   readResource(origin, 'status', signal, key === null ? {} : { 'svc-api-key': key })

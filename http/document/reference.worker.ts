@@ -21,7 +21,7 @@ async function makeFiles(): Promise<void> {
       withDefaultFonts: false,
       telemetry: false,
       hideClientButton: true,
-      // What these lead to is somebody else's service; a self-hosted page stays at home.
+      // These lead to somebody else's service; a self-hosted page stays at home.
       showDeveloperTools: 'never',
       agent: { disabled: true },
       mcp: { disabled: true },

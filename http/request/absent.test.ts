@@ -14,7 +14,7 @@ const schema = s.object({
 test.each([
   [{ sql: 'x', limit: null, tools: null, labels: null }, { sql: 'x' }],
   [{ tools: [{ id: 'a', tags: null }, null] }, { tools: [{ id: 'a' }, null] }],
-  // What must be there, what is unknown, and what may be null.
+  // Required members, unknown ones, and those that may be null.
   [
     { sql: null, other: null, unset: null, input: null },
     { sql: null, other: null, unset: null, input: null },

@@ -87,7 +87,7 @@ async function loadSlot<B extends Batch>(
       fetched.push(one)
       bytes += one.batch.byteLength
       from = one.batch.range.to + 1
-      // What is still to come of the piece counts as one answer.
+      // The rest of the piece counts as one answer.
       grant.resize(from <= piece.to ? bytes + batchBytesEstimate : bytes)
     }
     return { fetched, grant }

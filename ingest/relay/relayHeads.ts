@@ -69,7 +69,7 @@ export class RelayHeads {
     this.#allReadMs = this.#clock.monotonic()
     const read = this.refresh(this.#endpoints.filter(({ headAtMs }) => headAtMs <= sinceMs))
     if (this.view.shown < 0) return await read
-    // What is wrong with an endpoint is told to the call that goes there.
+    // An endpoint's error is told to the call that goes there.
     read.catch(() => {})
   }
 
@@ -94,7 +94,7 @@ export class RelayHeads {
       ),
     )
     const all = Promise.all(read)
-    // What nobody waits for any more is no unhandled rejection.
+    // A rejection that nobody waits for any more is not unhandled.
     all.catch(() => {})
     await this.#inTime(Promise.race([all, reached.promise]))
   }

@@ -102,7 +102,7 @@ async function run(options: TrafficOptions, onSettled: () => void): Promise<void
 async function begin(options: TrafficOptions): Promise<Run> {
   const { rpcUrl, chainId, clock, log } = options
   const rpc = new DevRpc(rpcUrl)
-  // What a killed run left in the pool would hold nonces that are not ours to reuse.
+  // Transactions that a killed run left in the pool would hold nonces that are not ours to reuse.
   await rpc.call('anvil_dropAllTransactions')
   const head = await rpc.quantity('eth_blockNumber')
   // With the head in the seed a restart does not repeat itself.

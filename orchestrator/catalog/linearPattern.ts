@@ -19,7 +19,7 @@ export interface LinearPattern {
 export function linearPattern(pattern: string): LinearPattern | null {
   if (pattern.length > CHARACTERS_MAX || namesSurrogate.test(pattern)) return null
   try {
-    // What JavaScript does not read is no pattern of JSON Schema, though RE2 may know it.
+    // A pattern that JavaScript does not read is none of JSON Schema, though RE2 may know it.
     new RegExp(pattern, 'u')
     const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern))
     const stepsPerCharacter = compiled.programSize()

@@ -124,7 +124,7 @@ function settlementPart(settlement: JobSettlement): NonNullable<Receipt['settlem
     ...{ protocol, requestDigest, chainId, token, payer, recipient, transactionHash, finality },
     amount: `${amount}`,
     committed: `${committed}`,
-    // What never came is not paid back.
+    // A payment that never came is not paid back.
     refunded: finality === 'reversed' ? '0' : `${amount - committed}`,
   }
 }

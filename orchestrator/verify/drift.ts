@@ -27,7 +27,7 @@ export function driftOf({ service, endpoint }: Target, live: readonly LiveOffer[
 }
 
 function priceDrift(listed: readonly PaymentOffer[], live: readonly LiveOffer[]): Difference | null {
-  // What is listed without any offer is listed as free.
+  // A listing without any offer is free.
   if (listed.length === 0) return { listed: '0', live: `${live[0]?.amount ?? 0n}` }
   for (const offer of listed) {
     if (offer.dynamic === true || typeof offer.amount !== 'string') continue

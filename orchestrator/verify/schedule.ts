@@ -48,7 +48,7 @@ function changeOf(
     const nextMs = later(isDelisted ? DELISTED_MS : FAILING_MS)
     return { state: isDelisted ? 'delisted' : 'failing', failures, nextMs, isVerified: false, drift }
   }
-  // What works without money may do so again: a call that is no GET is not made a second time.
+  // An endpoint that works without money may do so again: a call that is no GET is not made a second time.
   const isOver = outcome === 'unpaid' && method !== 'GET'
   return {
     state: outcome === 'verified' ? 'verified' : 'answering',

@@ -113,7 +113,7 @@ function through(
 
 function count(attempt: Attempt, error: unknown): void {
   attempt[isRefusal(error) ? 'refused' : 'unsure']++
-  // What a node answers, and how late, may hang on what it was sent.
+  // A node's answer, and its delay, may hang on what it was sent.
   const isAway =
     error instanceof BaseError && error.walk((cause) => cause instanceof HttpRequestError) !== null
   if (isAway || isUnknownMethod(error)) attempt.ours++

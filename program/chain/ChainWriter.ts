@@ -51,7 +51,7 @@ export class ChainWriter {
       await lease.release().catch(() => {})
       throw error
     }
-    // What another writer did meanwhile is not in it.
+    // Another writer's work meanwhile is not in it.
     cache.drop({ from: 0, to: Number.MAX_SAFE_INTEGER })
     return new ChainWriter(writing, lease)
   }

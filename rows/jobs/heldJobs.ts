@@ -298,7 +298,7 @@ async function close(
 ): Promise<void> {
   const closing = closingOf(job, await readCosts(transaction, jobId))
   const { payer } = job
-  // What the chain took back has no entries any more, and is not refunded.
+  // A payment that the chain took back has no entries any more, and is not refunded.
   const charge = job.charge && (await isReversed(transaction, job.charge.paymentId)) ? null : job.charge
   await transaction
     .updateTable('app.jobs')

@@ -135,7 +135,7 @@ async function closeAgain(
   const owed = { kind: 'refund', reference: spendId, chainId, currency, amount } as const
   await queuePayout(transaction, { ...owed, to: job.payer }, row.now_ms)
   if (!(await isReversed(transaction, paymentId))) return
-  // What never came is not paid back.
+  // A payment that never came is not paid back.
   await withdrawPayout(transaction, 'refund', spendId)
   await move('reversed', REFUNDS, REVENUE_OF_JOBS)
 }

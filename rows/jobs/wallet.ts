@@ -68,7 +68,7 @@ export async function reserveSpend(
       const { serviceId, recipient: payee, units } = terms
       const covered = await takeReserved(transaction, terms, units)
       const sums = await moveBudget(transaction, { day, serviceId, payee, payer }, units)
-      // What the job had reserved was within the limits when it was sold.
+      // The job's reservation was within the limits when it was sold.
       const grown = sums.filter(({ kind }) => (kind === 'payee' ? covered.payeeUnits : covered.units) < units)
       await assertWithin(transaction, day, grown, limits)
       return { kind: 'reserved', id }

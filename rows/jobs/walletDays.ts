@@ -39,7 +39,7 @@ export async function moveBudget(
   for (const [kind, subject] of places) {
     const row = await transaction
       .insertInto('app.wallet_days')
-      // What is taken away was there, so the row is.
+      // Units that are taken away were there, so the row is.
       .values({ kind, subject, day, units: units > 0n ? units : 0n })
       .onConflict((conflict) =>
         conflict

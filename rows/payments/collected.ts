@@ -49,7 +49,7 @@ export async function collect(app: AppDatabase, payout: HeldPayout, worth: Worth
       .executeTakeFirst()
     if (!own) return null
     const joined = [{ id, kind, amount, feePart }, ...(await debtsSentWith(transaction, id))]
-    // What was signed goes as it was; a price that rose since does not hold up a refund.
+    // A signed payout goes as it was; a price that rose since does not hold up a refund.
     const isDecided = (attempt > 0 || joined.length > 1) && joined.some((debt) => debt.kind === 'refund')
     const others = attempt > 0 ? [] : await waitingBeside(transaction, payout, isSurelyUnpaid)
     const all = [...joined, ...others]

@@ -66,7 +66,7 @@ export async function withdrawPayout(
     .set({ state: 'withdrawn', problem: null })
     .where('id', '=', row.id)
     .execute()
-  // What would have been sent with it waits for another.
+  // Debts that would have been sent with it wait for another.
   await transaction
     .updateTable('app.payouts')
     .set({ sent_with: null, held_until: databaseNow })

@@ -181,7 +181,7 @@ export async function countFindings(
     .selectFrom('app.payouts')
     .select(sql<number>`count(*)::int`.as('waiting'))
     .where('state', 'in', ['queued', 'sending'])
-    // What is sent may wait for its block to be final for longer.
+    // A sent payout may wait for its block to be final for longer.
     .where((is) => is.or([is('state', '=', 'queued'), is('problem', 'is not', null)]))
     .where(sql`coalesce(collect_until, queued_at)`, '<', fromNow(-600_000))
     .executeTakeFirstOrThrow()

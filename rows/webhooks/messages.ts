@@ -195,7 +195,7 @@ export async function* retractFrom(
     .where('replay', 'is', null)
     .where('state', 'in', ['waiting', 'unfinal'])
     .execute()
-  // What failed and is sent once more: the retraction is that of the first time.
+  // A message that failed and is sent once more: the retraction is that of the first time.
   await transaction
     .updateTable('app.webhook_messages')
     .set({ state: 'withdrawn' })

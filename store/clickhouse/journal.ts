@@ -181,8 +181,8 @@ export class ClickHouseJournal implements Journal {
 
   #change(work: (client: Queryable) => Promise<void>): Promise<void> {
     return this.#postgres.transaction(async (client) => {
-      // What is sent next must find its entry after a crash of Postgres itself, whatever the
-      // session's default is.
+      // The next send must find its entry after a crash of Postgres itself, whatever the session's default
+      // is.
       await client.query('SET LOCAL synchronous_commit = on')
       await assertFence(client, this.#schema, this.#fence)
       await work(client)

@@ -106,7 +106,7 @@ export class ClickHouseLane {
       this.#state = 'running'
       this.#problem = null
       if (advanced) return 0
-      // What fills the cache may not be final for long, and the head may wait for bytes that
+      // The blocks that fill the cache may not be final for long, and the head may wait for bytes that
       // history holds.
       cache.release()
       return POLL_MS

@@ -118,9 +118,9 @@ export class ClickHouseSink {
   /** Deletes the range and begins another attempt, with tokens the engine has not seen. */
   async #startOver(entry: JournalEntry, batches: readonly EncodedBatch[]): Promise<JournalEntry> {
     await this.#endInserts(entry)
-    // What a writer before us sent may still be on its way and would land beside the next attempt.
-    // Under a token the engine has seen it is dropped, so that all of them are used up before the
-    // rows are deleted.
+    // A batch that a writer before us sent may still be on its way and would land beside the next attempt.
+    // Under a token the engine has seen it is dropped, so that all of them are used up before the rows are
+    // deleted.
     for (const name of expectedNames(entry.tables)) await this.#insert(entry, name, batches)
     await this.#deleteRange(entry)
     this.#options.failpoint('clickhouse.deleted')

@@ -90,7 +90,7 @@ export class CommitNotices {
     signal.addEventListener('abort', end, { once: true })
     try {
       await client.query(`LISTEN ${CHANNEL}`)
-      // What was told while nobody listened.
+      // A commit told while nobody listened.
       for (const bell of this.#bells.values()) bell.ring()
       if (!signal.aborted) await ended.promise
     } finally {

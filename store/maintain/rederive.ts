@@ -67,8 +67,8 @@ export function outdateAll({
   return postgres.transaction(async (client) => {
     await assertFence(client, schema, fence)
     const coverage = `${quoteIdentifier(schema)}.coverage`
-    // What an interrupted run has not made yet is of version 0 already, and joins what is marked
-    // now.
+    // Projections that an interrupted run has not made yet are of version 0 already, and join those that are
+    // marked now.
     await client.query(
       `WITH gone AS (DELETE FROM ${coverage} WHERE store = 'postgres' AND projection = ANY ($1) RETURNING projection, blocks)
        INSERT INTO ${coverage} (store, projection, version, blocks)

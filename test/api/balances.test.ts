@@ -333,7 +333,7 @@ onceDescribe('balances that are not known', () => {
       [alphaUsd, 7n],
     ])
     expect([named.body.nextCursor, named.body.meta.totalCount]).toEqual([null, 2])
-    // What a node cannot tell whole is not told in part.
+    // A list that a node cannot tell whole is not told in part.
     told.delete(pathUsd)
     for (const query of ['verified=true', '']) expect((await other.get(`${path}?${query}`)).status).toBe(503)
     await settle(other)

@@ -146,7 +146,7 @@ describe('a chain of all forks since T5', () => {
       expect(body.meta.rpc).toMatchObject({ gasUsed: receipt?.['gasUsed'], feeToken: receipt?.['feeToken'] })
       expect(body.feeAmount).toBe(`${BigInt(receipt?.['logs'].at(-1).data)}`)
     }
-    // What its transactions paid for is more than what the header counts.
+    // The gas that its transactions paid for is more than what the header counts.
     const { body } = await api.get(`/v1/blocks/${last()}`)
     const paid = (chain.at(-1)?.receipts ?? []).reduce(
       (sum, { gasUsed }) => sum + BigInt(String(gasUsed)),

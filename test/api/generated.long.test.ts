@@ -43,7 +43,7 @@ describe('generated requests', () => {
     api = await openChainApi({ server: { access } })
     caller = operator(api.services.accounts.defaults)
     await api.append(recordedBatches('tempo-dev-2k', 10).slice(0, 3))
-    // What is read of orders, pools and balances is there: a projection behind is waited for.
+    // The followers of orders, pools and balances are there: a projection behind is waited for.
     const callContracts = recordedCalls('tempo-dev-2k', readBalances('tempo-dev-2k'))
     await followersOf(api.store, { callContracts }).settle()
     await api.finalize(api.state.tip)

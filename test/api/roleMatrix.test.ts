@@ -61,7 +61,7 @@ const all: readonly Endpoint<RouteServices & McpServices & MoneyServices>[] = [
   ...orchestratorEndpoints,
   mcpEndpoint,
 ]
-// What nobody asks validly needs no services.
+// Requests that nobody makes validly need no services.
 const server = await startServer(all, Object.assign(Object.create(null), services), {
   access,
   chains: [MAINNET, service.id],

@@ -47,7 +47,7 @@ const unshown = new Set([
   'GET /v1/exchange/orders/{orderId}: the order of the example is closed',
   // The catalog of a fresh installation has the demo sellers.
   'GET /v1/services: the list has one page only',
-  // What they are sent is a plan or a message: test/orchestrator.
+  // Their body is a plan or a message: test/orchestrator.
   'POST /v1/quote: its body has no example',
   'POST /mcp: its body has no example',
   // Jobs are paid for, and known to those alone: test/program/paidJobs.full.test.ts.

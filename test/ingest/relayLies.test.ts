@@ -130,7 +130,7 @@ describe.each(parties)('one liar of %s', (_title, hosts) => {
     const random = seededRandom(seed)
     const below = (bound: number) => Math.floor(random() * bound)
     const { chain, told, clock, relay, head, tagged } = relayOver(hosts)
-    // What ingest holds follows the chain, in every second run.
+    // Ingest's part of the chain follows it, in every second run.
     told.set('a', behind(chain, 0))
     const held = seed % 2 === 0 ? { tip: -1, finalized: -1 } : null
     if (held) relay.heed(held)
@@ -165,7 +165,7 @@ describe.each(parties)('one liar of %s', (_title, hosts) => {
       for (const tag of ['finalized', 'safe'] as const)
         expect((await tagged(tag)) ?? 0, `${tag} at turn ${turn}`).toBeLessThanOrEqual(chain.finalized)
     }
-    // What ingest holds, or a second honest endpoint, outweighs the liar; else it ends.
+    // Ingest's part, or a second honest endpoint, outweighs the liar; else it ends.
     if (hosts.length > 2) told.set('b', behind(chain, 0))
     if (!held && hosts.length === 2) told.delete('liar')
     if (held) Object.assign(held, { tip: chain.head.number, finalized: chain.finalized })

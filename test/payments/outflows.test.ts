@@ -319,7 +319,7 @@ test('what was under way at a start stops them once a block has it, and what is 
   await resumeWallet(app)
   await watch.look()
   expect(await stopped()).toEqual([false, false])
-  // Whatever was signed before could be mined no more.
+  // Transactions signed before could be mined no more.
   await rpc.call('anvil_mine', '0x10', '0x80')
   await watch.look()
   await pay({ reference: 'signed while it ran' })

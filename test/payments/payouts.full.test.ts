@@ -272,7 +272,7 @@ describe('rewards that bring along less than their transfer costs', () => {
       return async (method, params) =>
         method === 'eth_gasPrice' ? `0x${price.toString(16)}` : ask(method, params)
     }
-    // What a transfer was stated to cost at 20 gwei.
+    // The stated cost of a transfer at 20 gwei.
     await reward('risen', 500n, 8_400n)
     await turn(open({ nodes: [costing(24_000_000_001n)] }))
     expect(await stateOfReward('risen')).toBe('queued')

@@ -55,7 +55,7 @@ async function open(own: AppDatabase, transport: Transport): Promise<Shop> {
     fees: { inTurn: (work) => inTurnOf(own, account, work), left: () => feesLeft(own, account) },
   })
   const tokens = new TokenChain({ chainId: SECOND_CHAIN, asset: DOLLAR, transport })
-  // What is offered is asked of the chain by a process that lives.
+  // A process that lives asks the chain for the offer.
   const asked = new TokenChain({ chainId: SECOND_CHAIN, asset: DOLLAR, transport: http(chain.rpcUrl) })
   const offer = new X402Offer({
     ...{ chainId: SECOND_CHAIN, recipient, chain: asked, facilitator: { ...healthyFees } },
@@ -106,7 +106,7 @@ test('at any statement or request: paid once and answered, or not paid at all', 
     await expect.poll(() => chain.balanceOf(recipient), { message: `at step ${places}` }).toBe(paid)
   }
   expect(places).toBeGreaterThanOrEqual(10)
-  // What nobody sent can be used no more once its time is over in a final block.
+  // A credential that nobody sent can be used no more once its time is over in a final block.
   await chain.rpc.call('anvil_mine', '0x100', '0xa')
   for (const credential of undecided)
     await expect

@@ -122,7 +122,8 @@ describe('a chain', () => {
       const merge = ['postgres.chunk.move', 'postgres.chunk.moved']
       const first = await startLooking()
       await expect.poll(() => first.indexed.chain.caughtUp('all')).toBe(true)
-      // What is not final yet is taken back before a seal; what the chain had at the start is final.
+      // Blocks that are not final yet are taken back before a seal; those that the chain had at the start are
+      // final.
       recorded.advanceTo(30)
       await held(first.indexed, recorded)
       first.seen.clear()

@@ -64,7 +64,7 @@ describe('a process that is killed', () => {
   })
 
   test.each(kills)('at %s after %s, and the next goes on', async (failpoint, change) => {
-    // What is replaced or left behind must have been reached first.
+    // Blocks that are replaced or left behind must have been reached first.
     if (change === 'reorg' || change === 'downtime') expect(await index(task)).toMatchObject({ code: 0 })
     task = taskAfter(task, change)
     const end = await index({ ...task, failpoint })

@@ -81,7 +81,7 @@ describe.runIf(mayMount())('a full disk', () => {
   test.each(engines)('of %s is told, and over by itself when there is space again', async (engine) => {
     const { program } = running
     fill(engine)
-    // What is written already has room; the clock starts when the store stops taking blocks.
+    // Blocks that are written already have room; the clock starts when the store stops taking blocks.
     let stood = performance.now()
     let tip = await running.tip(engine)
     let told = 0

@@ -105,7 +105,7 @@ async function viemFlow(amount: bigint): Promise<void> {
   const hash = await client.sendRawTransaction({ serializedTransaction })
   const receipt = await client.waitForTransactionReceipt({ hash })
   expect(receipt.status).toBe('success')
-  // What a receipt names is there for the next call, whoever answers it.
+  // The block that a receipt names is there for the next call, whoever answers it.
   expect(await client.getBlockNumber({ cacheTime: 0 })).toBeGreaterThanOrEqual(receipt.blockNumber)
   await blockIndexed(program, Number(receipt.blockNumber))
   await expect.poll(() => watched.length).toBe(1)

@@ -71,8 +71,8 @@ describe('without the gate', () => {
     }
     expect(await fingerprint()).toEqual(before)
     expect(outboundConnections).toBe(0)
-    // What ran are constructs the gate refuses for their cost or on principle; nothing of another's
-    // is in reach.
+    // The constructs that ran are refused by the gate for their cost or on principle; nothing of another's is
+    // in reach.
     expect(
       ran.filter((entry) => /^\[(file|network|catalog|schema|write|lock|stacked)\]/.test(entry)),
     ).toEqual([])

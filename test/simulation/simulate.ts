@@ -127,7 +127,7 @@ class Simulation {
     await this.#kernel.run(this.#swarm.faultsMs, broken, () => this.#afterEvent())
     this.#endFaults()
     if ((await this.#becomesComplete()) && this.#replaceHead()) await this.#becomesComplete()
-    // What was still on its way may arrive, and must change nothing.
+    // Messages that were still on their way may arrive, and must change nothing.
     if (!broken()) await this.#kernel.run(this.#kernel.nowMs + 15_000, broken, () => this.#afterEvent())
     this.#court.checkAll()
     for (const { process } of this.#writers) process.alive = false

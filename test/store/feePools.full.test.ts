@@ -208,7 +208,7 @@ describe('fee pools', () => {
     }).settle()
     const { pools, feeSwaps } = poolsAt(lastBlock, chain)
     expect(feeSwaps).toBeGreaterThan(500)
-    // What would come out if every block's validator took the first one's token.
+    // The result if every block's validator took the first one's token.
     expect(pools).not.toEqual(poolsAt(lastBlock).pools)
     expect(await storedPools(store)).toEqual(pools)
   })

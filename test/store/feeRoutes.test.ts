@@ -152,7 +152,7 @@ const thin: readonly WrittenBlock[] = [
   {
     txs: [
       { in: alpha, most: 5_000n, cost: 3_000n },
-      // What it cost would fit into the direct pool; what it might have cost would not.
+      // Its cost would fit into the direct pool; the cost that it might have had would not.
       { in: alpha, most: 9_000n, cost: 100n },
       { in: alpha, most: 7_000n, cost: 333n },
       { in: taken, most: 90_000n, cost: 12n },
@@ -342,7 +342,7 @@ describe('pools that the node tells otherwise', () => {
     for (const batch of batchesOf(chain).slice(4)) await store.head.append(batch)
     await again()
     expect(await stored(store)).toEqual(expected(oracleOf(chain).pools))
-    // What a block that was taken back had mended is as the fold had it, and compared anew.
+    // A pool that a block that was taken back had mended is as the fold had it, and compared anew.
     await store.head.revert(await store.head.refAt(2))
     await again()
     expect(asked).toBe(2)

@@ -23,7 +23,7 @@ const many = (log: WrittenTransaction['logs'][number]) => Array.from({ length: T
 
 const blocks: readonly (readonly WrittenTransaction[])[] = [
   [{ from: maker, logs: [sent(honest, nobody, maker, 100n), ...many(sent(hostile, nobody, maker, max))] }],
-  // What was never given, and what was burned and never made.
+  // Tokens that were never given, and tokens that were burned and never made.
   [{ from: taker, logs: [...many(sent(hostile, taker, maker, max)), sent(hostile, taker, nobody, max)] }],
   [{ from: maker, logs: [sent(honest, maker, taker, 40n), sent(hostile, maker, maker, max)] }],
 ]

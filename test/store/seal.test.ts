@@ -132,7 +132,7 @@ describe('a segment that ends while it holds rows', () => {
         { from: 0, to: 9 },
         { from: 27, to: 39 },
       ])
-      // What is moved is final: nobody takes it back.
+      // A moved block is final: nobody takes it back.
       await expect(first.history.revertChunk(loaded, null)).rejects.toMatchObject({ code: 'chunk_mismatch' })
       diesAt = 'postgres.chunk.moved'
       const [rest] = await openChunks(first)

@@ -84,7 +84,7 @@ test('a payer who buys from his own sellers uses up his share of the day, and no
     ['0xa1', 100n],
     ['0xb2', 10n],
   ])
-  // What was not paid is his again.
+  // A reservation that was not paid is his again.
   const [first] = reserved
   expect(first?.kind === 'reserved' && (await voidSpend(app, first.id, { from: 'reserved' }))).toBe(true)
   const again = spend({ jobId: jobs[0] ?? '' })
@@ -207,7 +207,7 @@ test('a database of another history pays nothing before what is open is known an
   await app.updateTable('app.wallet').set({ history: 'another/00000001' }).execute()
   expect(await reserveSpend(app, spend(), ample, 1)).toEqual({ kind: 'frozen' })
   expect((await readWallet(app)).isKnown).toBe(false)
-  // What is open is waited for, however long.
+  // An open spend is waited for, however long.
   expect(await adoptHistory(app, 0)).toBe(false)
   expect(await adoptHistory(app, 0)).toBe(false)
   const open = await app.selectFrom('app.spends').select('id').where('state', '=', 'reserved').execute()

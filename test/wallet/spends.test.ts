@@ -67,7 +67,7 @@ test('the fee of a call is what the chain took, in the books and in the limits',
   const lost = (await balances()).map((balance, place) => (before[place] ?? 0n) - balance)
   const [spend] = await readSpendsOf(app, purchase.jobId)
   const fees = (await booked()).map((balance, place) => (books[place] ?? 0n) - balance)
-  // What the seller got is booked with its job.
+  // The seller's receipt is booked with its job.
   expect(fees.map((fee, place) => (tokens[place] === spend?.currency ? fee + 1_000n : fee))).toEqual(lost)
   const taken = lost.reduce((sum, each) => sum + each, -1_000n)
   expect(taken).toBeGreaterThan(0n)
@@ -95,7 +95,7 @@ test('a call that a restored database has forgotten is not paid again', async ()
   expect(await balanceOf(chain.rpcUrl, PATH_USD, account.address)).toBe(before)
   const [adopted] = await readSpendsOf(app, forgotten.jobId)
   expect(adopted).toMatchObject({ state: 'settled', txHash: spend?.txHash, units: spend?.units })
-  // What the chain does not have is bought.
+  // A call that the chain does not have is bought.
   expect(await spender.buy(other, signal)).toMatchObject({ kind: 'answered' })
 })
 

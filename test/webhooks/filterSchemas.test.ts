@@ -42,7 +42,7 @@ for (const { type, filterForms, validate } of eventTypes)
     const schema = filterSchemas.get(type)
     const validator = Compile(schema ?? {})
     for (const field of [...Object.keys(filterForms), 'unknown']) {
-      // What a signature and its arguments may be is said in words.
+      // The forms of a signature and its arguments are said in words.
       if (field === 'signature' || field === 'args') continue
       const told = values.map((value) => [field, value, validator.Check({ [field]: value })])
       const taken = values.map((value) => [field, value, isTaken(() => validate({ [field]: value }))])

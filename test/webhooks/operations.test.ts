@@ -240,7 +240,7 @@ describe('what is not valid', () => {
       resolved = '1.1.1.1'
       answers.push((await service.ask('GET', `/v1/webhooks/${made.id}`)).body)
       answers.push((await service.ask('GET', `/v1/webhooks/${made.id}/deliveries`)).body)
-      // What was read is not taken for what is meant.
+      // A value that was read is not taken for one that is meant.
       const written = await service.ask('PATCH', `/v1/webhooks/${made.id}`, { destination: made.destination })
       expect(written.body.error.code).toBe('url_invalid')
       answers.push(written.body)

@@ -132,7 +132,7 @@ const celo: FeeRule = {
     const gas = gasFee(bill, bill.receipt.effectiveGasPrice)
     const beside = rollupFee(bill)
     if (gas === null || beside === null || !isNothing(bill.tx.gatewayFee)) return null
-    // What a rollup adds is in the coin, and there is no sum of two currencies.
+    // A rollup's addition is in the coin, and there is no sum of two currencies.
     return feeCurrencyOf(bill.tx) !== null && beside > 0n ? null : gas + beside
   },
   payer: 'sender',

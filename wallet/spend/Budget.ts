@@ -169,7 +169,7 @@ export class Budget implements WalletBudget {
       const spent = sums[index]?.units ?? 0n
       const [limit, needed] = [limitOf(place, limits), sumOf(place.parts)]
       if (spent + reservedFor(place) + needed <= limit) return []
-      // What jobs under way have reserved and do not spend is free before the day is over.
+      // The reserve that jobs under way do not spend is free before the day is over.
       const isSpent = needed <= limit && spent + needed > limit
       const of = (call: BudgetedCall) => place.parts.some((part) => part.call === call)
       return [{ message: usedUp(place.kind), retryAfterMs: isSpent ? dayLeftMs : null, of }]

@@ -266,7 +266,7 @@ export class Deliverer {
     const { failpoint, clock } = this.#options.runtime
     const { sealedDestination: destination, ...sealed } = claimed
     failpoint('webhooks.send')
-    // What was begun is ended: its own time is bounded.
+    // A delivery that was begun is ended: its own time is bounded.
     const reply = await send({ ...this.#options, clock }, { ...sealed, destination, body }, neverAborted)
     failpoint('webhooks.sent')
     this.#shares.answered(receiver.endpoint, reply.responseStatus !== null)

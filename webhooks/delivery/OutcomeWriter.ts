@@ -39,7 +39,7 @@ export class OutcomeWriter {
   }
 
   async #writeAll(): Promise<void> {
-    // What comes with it in the same turn is written with it.
+    // Outcomes of the same turn are written with it.
     await Promise.resolve()
     while (this.#waiting.length > 0) {
       const outcomes = this.#waiting

@@ -127,7 +127,7 @@ function windowOf({ window, 'timestamp.from': from, 'timestamp.to': to }: RangeF
 function bucketsOf(filters: RangeFilters, newestSeconds: number): BucketRange {
   const { interval, 'timestamp.from': fromMs, 'timestamp.to': toMs } = filters
   const seconds = intervals[interval]
-  // What is later than the newest block has no price yet.
+  // A candle later than the newest block has no price yet.
   const last = Math.floor(Math.min(toMs === undefined ? newestSeconds : toMs / 1000, newestSeconds) / seconds)
   const back = windows[windowOf(filters) ?? WINDOW_DEFAULT] / seconds
   const first = fromMs === undefined ? last - Math.ceil(back) + 1 : Math.ceil(fromMs / 1000 / seconds)

@@ -131,7 +131,7 @@ export class Buying {
       if (!this.#isHeld(offer)) throw new Error(`The transfer ${hash} was sent after it was given up.`)
       this.#hold({ ...payment, hash: String(hash) })
     } catch (error) {
-      // Whatever else a wallet says, it may have sent the transfer.
+      // The wallet may have sent the transfer, whatever else it says.
       if (isRejection(error) && this.#isHeld(offer)) this.forget()
       throw error
     }

@@ -73,7 +73,7 @@ const seen: readonly (readonly [string, number, string, RpcFailure])[] = [
   ['any node', -32005, 'limit exceeded', 'rate_limited'],
   ['any node', -32603, 'internal error', 'node_error'],
   ['any node', -32000, 'execution reverted', 'node_error'],
-  // What follows the node's words is the contract's, which may say anything.
+  // The contract's words follow the node's, and may say anything.
   ['older geth', -32000, 'execution reverted: rate limit exceeded', 'node_error'],
   ['besu', -32000, 'Execution reverted (missing trie node)', 'node_error'],
   ['nethermind', -32015, 'VM execution error: Reverted header not found', 'node_error'],

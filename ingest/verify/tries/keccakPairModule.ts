@@ -184,7 +184,7 @@ function at(list: readonly number[], index: number): number {
   return list[index] ?? first
 }
 
-// What follows is the binary format (WebAssembly Core Specification, chapter 5).
+// The binary format follows (WebAssembly Core Specification, chapter 5).
 
 const TYPE_SECTION = 1
 const FUNCTION_SECTION = 3

@@ -100,7 +100,7 @@ export class QueryServer {
       await this.#answerOnce(query, request, response, answer)
     } catch (error) {
       if (error instanceof ClientGone) return
-      // What is left of a refused body is not read: the connection cannot be used again.
+      // The rest of a refused body is not read: the connection cannot be used again.
       if (!request.complete && !response.headersSent) response.setHeader('Connection', 'close')
       answer.fail(unexpectedError(error))
     }

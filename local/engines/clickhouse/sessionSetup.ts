@@ -43,9 +43,8 @@ function readerRoles(roles: readonly string[]): readonly string[] {
   return [READER_ROLE]
 }
 
-// What a reader's query may cost at most. The API asks for less; these hold when it forgets to.
-// Memory and result size keep one query from taking the engine down, the tree limits keep the
-// parser from exhausting its stack.
+// The limits of a reader's query. The API asks for less; these hold when it forgets to. Memory and result
+// size keep one query from taking the engine down, the tree limits keep the parser from exhausting its stack.
 const readerCeilings: Readonly<Record<string, number>> = {
   max_execution_time: 120,
   max_memory_usage: 2_000_000_000,

@@ -188,7 +188,7 @@ export class TempoCharges implements PaymentMethod {
   /** Settled as soon as a block has it, as what is sent here is; failed only by the word of all nodes. */
   async outcome({ txHash, validBeforeSeconds }: CheckedPayment): Promise<Outcome> {
     const { nodes } = this.#options
-    // What nothing was sent of can be sent until its time is over.
+    // A payment of which nothing was sent can be sent until its time is over.
     if (txHash === null) return (await isOver(nodes, validBeforeSeconds)) ? failed : unknown
     const found = await lookFor(nodes, { txHash, validBeforeSeconds })
     if (found.kind === 'absent') return failed

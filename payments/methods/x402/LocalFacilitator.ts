@@ -101,7 +101,7 @@ export class LocalFacilitator implements Facilitator {
 
   #facilitator(): x402Facilitator {
     const scheme = new ExactEvmScheme(this.#signer(), {
-      // What is refused by now costs no fee.
+      // A payment that is refused by now costs no fee.
       simulateInSettle: true,
       pendingSettlementStore: this.#options.pending,
     })

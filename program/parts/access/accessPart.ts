@@ -36,7 +36,7 @@ async function openAccessPart(
     ...opened,
     services: { accounts, signIn },
     notes: [`access is ${mode}: ${reason}`],
-    // What the last answers cost is counted too.
+    // The cost of the last answers is counted too.
     run: ({ answered }) => run(answered),
   }
 }

@@ -103,7 +103,7 @@ function jobDoorOf(
   { payments, proofs, buyer }: Selling,
   options: Omit<JobOrdersOptions, 'payments' | 'proofs'>,
 ): McpServices['jobs'] {
-  // What nobody runs is not sold.
+  // A job that nobody runs is not sold.
   return buyer && payments && proofs && { proofs, orders: new JobOrders({ ...options, payments, proofs }) }
 }
 

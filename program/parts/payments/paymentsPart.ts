@@ -228,7 +228,7 @@ const isDev = (chainId: number, { reachable }: Program): boolean =>
   reachable.some((chain) => chain.chainId === chainId && chain.devChain !== null)
 
 const transportTo = (urls: readonly string[], isDevChain: boolean) =>
-  // What was sent may have arrived: the same transaction is not another payment.
+  // A payment that was sent may have arrived: the same transaction is not another payment.
   fallback(
     urls.map((url) => countingRefusals(isDevChain ? channelTransport(new DevRpc(url)) : http(url))),
     { retryCount: 0 },

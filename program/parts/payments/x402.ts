@@ -45,7 +45,7 @@ export interface X402Means {
 /** @throws SettingError for a key that cannot be used */
 export function openX402(settings: X402Settings, means: X402Means): X402Parts {
   const { chainId, rpcUrl, asset, recipient } = settings
-  // What was sent may have arrived: it is not sent again.
+  // A payment that was sent may have arrived: it is not sent again.
   const transport = http(rpcUrl, { retryCount: 0 })
   const nodes = [askOf(transport)]
   const chain = new TokenChain({ chainId, asset, transport })

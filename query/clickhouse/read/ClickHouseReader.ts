@@ -119,7 +119,7 @@ function settingsOf({ timeoutMs, limit, behind = false }: QueryRequest): Setting
     allow_experimental_correlated_subqueries: 1,
     enable_positional_arguments: 1,
     wait_end_of_query: 1,
-    // What the engine holds of an export until then goes to its disk; other answers are small.
+    // The part of an export that the engine holds until then goes to its disk; other answers are small.
     ...(isExport(limit) && { buffer_size: EXPORT_BUFFER_BYTES }),
     cancel_http_readonly_queries_on_client_close: 1,
     // Where the engine may take that back from its threads; elsewhere it leaves them alone.

@@ -96,7 +96,7 @@ export class RowTap {
       const rest = chunk.length - at
       const size = rest < HEADER_BYTES ? HEADER_BYTES : LENGTH_AT + chunk.readUInt32BE(at + LENGTH_AT)
       const isRow = rest >= HEADER_BYTES && chunk[at] === DATA_ROW
-      // What comes before a row may be its description, upon which a sink is set.
+      // The message before a row may be its description, upon which a sink is set.
       if (isRow) forward()
       if (rest >= HEADER_BYTES && !(isRow && this.sink)) {
         this.#passing = size

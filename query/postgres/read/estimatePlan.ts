@@ -44,7 +44,7 @@ function readsOf(node: SqlValue, times: number, tables: ReadonlyMap<string, Size
   const isLoop = fieldOf(node, 'Node Type') === 'Nested Loop'
   plans.forEach((child, index) => {
     const outer = isLoop && index > 0 ? Math.max(1, numberOf(plans[0] ?? null, 'Plan Rows')) : 1
-    // What is materialized or memoized is read once, however often it is looked at.
+    // A materialized or memoized node is read once, however often it is looked at.
     const isKept = ['Materialize', 'Memoize'].includes(String(fieldOf(child, 'Node Type')))
     const reads = readsOf(child, isKept ? 1 : times * outer, tables)
     sum = { rows: sum.rows + reads.rows, bytes: sum.bytes + reads.bytes }

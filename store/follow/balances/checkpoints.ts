@@ -117,7 +117,7 @@ const sumUpToSql = (s: string, token: string, holder: string, block: string) =>
 export async function findCheckpoint(client: Queryable, schema: string, block: number): Promise<number> {
   const follower = await readFollower(client, schema, checkpointsProjection)
   if (!follower) return -1
-  // What it has not undone yet is not used.
+  // A block that it has not undone yet is not used.
   const reverted = await readRevertedFrom(client, schema, follower.seq)
   return findLast(client, schema, Math.min(block, (reverted ?? Infinity) - 1))
 }

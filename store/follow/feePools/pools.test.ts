@@ -32,7 +32,7 @@ test('two validators with tokens of their own, one of which takes another later'
     { kind: 'chose', validator: second, token: beta },
     fee(second, alpha),
     fee(second, pathUsdAddress),
-    // What a validator takes is turned into nothing.
+    // The fees that a validator takes are turned into nothing.
     fee(second, beta),
     fee(first, pathUsdAddress),
     { kind: 'chose', validator: second, token: alpha },

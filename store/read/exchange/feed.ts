@@ -66,7 +66,7 @@ export function readFeedFills(
   return readPending(chain, signal, async (client, pending) => {
     const read = ({ from, to }: FeedRange) => client.query<FeedColumns>({ ...statement, values: [from, to] })
     const early = known && read(known)
-    // What refuses the range, or lost the connection, is told by the mark.
+    // An error of the range, or a lost connection, is told by the mark.
     early?.catch(() => {})
     const range = rangeTo((await pending).number)
     const { rows } = await (early ?? read(range))

@@ -168,7 +168,7 @@ onceDescribe('traffic that is in trouble', () => {
     const head = await rpc.quantity('eth_blockNumber')
     await clock.sleep(pace.blockMs * 5)
     expect(await rpc.quantity('eth_blockNumber')).toBeLessThanOrEqual(head + 1)
-    // What others send is mined all the same: payments end within half a minute.
+    // Others' transactions are mined all the same: payments end within half a minute.
     const client = createClient({
       account: accountOf(2),
       chain: { ...tempo, id: chain.chainId },

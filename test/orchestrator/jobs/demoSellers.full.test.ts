@@ -150,7 +150,7 @@ test('seven nodes in four stages', async () => {
   )
   expect(JSON.parse(of.get('report')?.output ?? '').report).toContain('# Places')
   expect(of.get('report')?.polls).toBe(2)
-  // What the chain says left the wallet is what the job says it cost, and each call was paid once.
+  // The chain's account of the wallet's outflow equals the job's cost, and each call was paid once.
   const spent = before - (await balanceOf(chain.rpcUrl, PATH_USD, accountOf(1).address))
   const spends = await readSpendsOf(app, jobId)
   expect(spends.map(({ state }) => state)).toEqual(Array(6).fill('settled'))

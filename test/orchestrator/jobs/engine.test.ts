@@ -129,7 +129,7 @@ test('a node that fails takes along what depends on it, and the rest runs', asyn
     ...{ bad: 'seller_failed', free: 'price_exceeded', good: 'succeeded' },
     ...{ after: 'dependency_failed', later: 'dependency_failed' },
   })
-  // What was paid and not delivered is a cost of the job.
+  // A paid call that was not delivered is a cost of the job.
   expect(job).toMatchObject({ state: 'partially_succeeded', committed_units: '2100' })
   expect(await refundsTo(job.payment_id)).toEqual([{ kind: 'refund', amount: '3150' }])
 })

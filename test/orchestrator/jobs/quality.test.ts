@@ -16,7 +16,7 @@ import { paidFor, type Sale, sold, token } from './support/scriptedSellers.ts'
 const { app } = await openAppStore()
 const fresh = await openAppStore()
 await adoptHistory(app, 0)
-// What is read of endpoints.
+// The parts of endpoints that are read.
 const endpoints = ['/:any', '/a', '/b/*'].map((path) => ({ method: 'POST', path })) as ServiceEndpoint[]
 const quality = () => qualityOf(app, 'shop', endpoints)
 

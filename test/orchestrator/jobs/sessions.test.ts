@@ -69,7 +69,7 @@ test('two jobs are bought out of one deposit, each once, by either process', asy
   expect([first.status, first.receipt?.spent]).toEqual([200, '63100'])
   const second = await manager.fetch(`${other.origin}/v1/jobs`, orderOf(hashing('by session')))
   expect([second.status, second.receipt?.spent]).toEqual([200, '63200'])
-  // What has bought a job is told of it again, and buys no other.
+  // A voucher that has bought a job is told of it again, and buys no other.
   const voucher = sent.findLast(({ headers }) => headers.has('authorization'))
   const again = await fetch(voucher?.clone() ?? '')
   expect([again.status, JSON.parse(await again.text()).jobId]).toEqual([

@@ -60,7 +60,7 @@ export async function installPayersFolder(
   env: Readonly<Record<string, string>> = {},
 ): Promise<InstalledFolder> {
   const empty = mkdtempSync(join(tmpdir(), 'millrace-empty-'))
-  // What npm has downloaded before it takes from its cache.
+  // Packages that npm has downloaded come from its cache.
   const all = { ...process.env, npm_config_prefer_offline: 'true', ...env }
   const told = await folderAt(empty, origin, all).shell('An account')
   const cwd = join(empty, 'payer')

@@ -58,7 +58,7 @@ export class ScriptedSellers {
     if (!sale) return null
     const endpoint = { method: node.method, path: node.path, requestFormat: 'json', paymentOffers: [] }
     return {
-      // What an engine reads of both.
+      // The parts of both that an engine reads.
       service: { id: node.serviceId, serviceUrl: `https://${node.serviceId}.example` } as CatalogService,
       endpoint: {
         ...endpoint,
