@@ -16,7 +16,7 @@ export type Hex = `0x${string}`
 /** Address of pathUSD, the first token of every Tempo chain. */
 export const PATH_USD = '0x20c0000000000000000000000000000000000000'
 
-/** What runs users' SQL: Postgres follows the head, ClickHouse what is final. */
+/** The engines of users' SQL: Postgres follows the head, ClickHouse the final blocks. */
 export const engines = ['postgres', 'clickhouse'] as const
 export type Engine = (typeof engines)[number]
 

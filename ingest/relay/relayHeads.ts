@@ -204,7 +204,7 @@ export class RelayHeads {
     else this.#behindSinceMs ??= this.#clock.monotonic()
   }
 
-  /** What is held as final by certificates is told to be safe too: only that can no endpoint invent. */
+  /** A block that is held as final by certificates is told to be safe too: no endpoint can invent that one. */
   async #granted(tag: 'safe' | 'finalized'): Promise<TagSeen> {
     const { finalized, isProved } = this.#trust
     // Its first block is final on every chain.

@@ -7,7 +7,7 @@ import type { OpenedParts } from './PartList.ts'
 import type { AlarmKind, Base, Part, Running } from './part.ts'
 import { openStatusPart, type Reported } from './status/statusPart.ts'
 
-/** What of a list is needed here. */
+/** The part of a list that is needed here. */
 interface Listed<Beside extends object, Services extends object> {
   readonly alarms: readonly AlarmKind[]
   readonly open: (base: Base) => Promise<OpenedParts<Beside, Services>>

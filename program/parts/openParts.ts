@@ -35,7 +35,7 @@ export const parts = noParts
 
 export const { endpoints } = parts
 
-/** What all endpoints ask for. */
+/** The services that all endpoints ask for. */
 export type Services = typeof endpoints extends readonly Endpoint<infer Asked>[] ? Asked : never
 
 /** Codes of all alarms: those of chains, and those of parts. */

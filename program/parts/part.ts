@@ -103,7 +103,7 @@ export interface PartDefinition<
 > {
   /** Parts after it find it under this name. */
   readonly name: Name
-  /** What they ask for must be among the services of all parts. */
+  /** The services that they ask for must be among those of all parts. */
   readonly endpoints?: readonly Endpoint<Asked>[]
   readonly alarms?: readonly AlarmKind[]
   /**

@@ -93,7 +93,7 @@ const withBlock = (recorded: RecordedBlock, change: (block: Record<string, unkno
   block: change(Object(recorded.block)),
 })
 
-/** What the stores' check by one other endpoint says. */
+/** The stores' check by one other endpoint. */
 async function verifiedBy(indexed: Indexed, blocks: readonly RecordedBlock[]) {
   const { range, chain } = indexed
   const served = {

@@ -34,7 +34,7 @@ class MadeUpNetwork implements FinalityNetwork {
   /** Heights whose certificates nobody has. */
   readonly lost = new Set<number>()
   readonly asked: (number | 'latest')[] = []
-  /** What a liar gives beside: the old key's certificate of a height, or one that nobody signed. */
+  /** A liar's certificate beside: the old key's of a height, or one that nobody signed. */
   lie: { readonly height: number; readonly isSigned: boolean } | null = null
   readonly told: string[] = []
 

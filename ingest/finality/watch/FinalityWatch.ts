@@ -83,7 +83,7 @@ export class FinalityWatch {
   #movedAtMs: number
   /** The newest proof that was taken from the store. */
   #loadedHeight = -1
-  /** What there is was asked for since the start. */
+  /** Certificates were asked for since the start. */
   #hasLooked = false
   #lastRefused: LastRefused | null = null
   readonly #logged = new Set<string>()

@@ -33,7 +33,7 @@ const KEPT_MAX = 16
 /** The node has said something, of which nothing is wrong with the endpoint. */
 const words: ReadonlySet<RpcFailure> = new Set(['method_missing', 'block_missing', 'pruned', 'node_error'])
 
-/** What an endpoint said of a certificate. */
+/** An endpoint's answer about a certificate. */
 export interface Word {
   /** Digits of a certificate; null for none. */
   readonly text: string | null
@@ -57,7 +57,7 @@ export class AskedEndpoint {
   readonly #false = new Pause(FALSE_MS_MAX)
   readonly #unproved = new Pause(UNPROVED_MS_MAX)
   readonly #failed = new Pause(FAILED_MS_MAX)
-  /** What it sent is paid for until then. */
+  /** The bytes that it sent are paid for until then. */
   #paidUntilMs = Number.NEGATIVE_INFINITY
   readonly #words = new BoundedMap<string, Question<Word>>({ max: KEPT_MAX })
   readonly #headers = new BoundedMap<Hash, Question<RecomputedHeader | null>>({ max: KEPT_MAX })

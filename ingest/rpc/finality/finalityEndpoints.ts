@@ -96,14 +96,14 @@ class FinalityEndpoints implements FinalityNetwork {
     for (const one of this.#all) if (endpoints.includes(one.name)) one.refused(part !== 'key')
   }
 
-  /** What it was asked already counts whenever it comes. */
+  /** An answer to an earlier question counts whenever it comes. */
   #isDue(one: AskedEndpoint, of: FinalizationOf): boolean {
     if (one.isAskedFor(of)) return true
     if (of !== 'latest') return !one.isPaused
     return this.#isHeaderless(one) || !(one.isPaused || one.isInDebt)
   }
 
-  /** What it said before, as long as the header of that has not come: else a slow one would never count. */
+  /** Its earlier answer, as long as the header of that has not come: else a slow one would never count. */
   #wordOf(one: AskedEndpoint, of: FinalizationOf, signal: AbortSignal): Question<Word> {
     const earlier = of === 'latest' && this.#isHeaderless(one) ? this.#headerless.get(one) : undefined
     if (!earlier) return one.word(of, signal)

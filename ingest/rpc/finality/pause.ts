@@ -26,7 +26,7 @@ export class Pause {
     this.#untilMs = nowMs + Math.min(FIRST_MS * 2 ** Math.min(this.#times++, 20), this.#maxMs)
   }
 
-  /** What follows is the first again. */
+  /** The next pause is the first again. */
   forget(): void {
     this.#times = 0
   }

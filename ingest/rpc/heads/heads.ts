@@ -82,7 +82,7 @@ export class Heads {
     return this.#options.finality.number
   }
 
-  /** What decides of finality. */
+  /** The rule that decides of finality. */
   get finality(): Pick<FinalityRule, 'name' | 'held' | 'granted'> {
     return this.#options.finality
   }

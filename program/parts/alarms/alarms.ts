@@ -1,4 +1,4 @@
-/** What of a chain its owner must know: read off what the lanes, stores and audit say of themselves. */
+/** A chain's alarms for its owner, from the states of its lanes, stores and audit. */
 import type { Alarm } from '../part.ts'
 import { conditions } from './conditions.ts'
 import type { Watched } from './watched.ts'

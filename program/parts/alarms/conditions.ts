@@ -7,7 +7,7 @@ import type { AlarmKind } from '../part.ts'
 import type { Watched } from './watched.ts'
 
 export interface Condition extends AlarmKind {
-  /** What holds now; null where it does not. */
+  /** The condition as it holds now; null where it does not. */
   readonly find: (chain: Watched) => { readonly problem: string | null } | null
 }
 

@@ -1,4 +1,4 @@
-/** What of payments, payouts and the books the owner is called for. */
+/** Alarms of payments, payouts and the books. */
 import type { Findings } from '#rows/payments/proofs.ts'
 import type { Alarm, AlarmKind } from '../part.ts'
 

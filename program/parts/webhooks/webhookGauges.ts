@@ -1,4 +1,4 @@
-/** What /metrics tells of webhooks. */
+/** Gauges of webhooks in /metrics. */
 import type { PartGauge } from '../part.ts'
 import type { WebhookWatch } from './WebhookWatch.ts'
 

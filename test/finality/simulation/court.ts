@@ -1,4 +1,4 @@
-/** What must hold after every step, whatever nodes say and wherever the process died. */
+/** The conditions that hold after every step, whatever nodes say and wherever the process died. */
 import type { StoredProof } from '#ingest/finality/rules/provedFinality.ts'
 import type { BlockRef } from '#primitives.ts'
 import { trueHash } from './blocks.ts'

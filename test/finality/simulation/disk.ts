@@ -7,7 +7,7 @@ import type { BlockRef } from '#primitives.ts'
 import { MemorySink } from '../../ingest/support/memorySink.ts'
 import { headerAt } from './blocks.ts'
 
-/** What somebody has to judge at the moment it is written. */
+/** A write that somebody has to judge at its moment. */
 export interface Watchers {
   readonly raising: (number: number, proofs: readonly StoredProof[]) => void
   /** The lowest block that is taken back. */

@@ -150,13 +150,13 @@ class Simulation {
     return this.process
   }
 
-  /** What each node shows at a height; null where it has none. */
+  /** The block that each node shows at a height; null where it has none. */
   shownAt(number: number): readonly (string | null)[] {
     const blocks = this.nodes.map((node) => branchOf(node, this.truth)[number])
     return blocks.map((block) => (block ? headerOf(block).hash : null))
   }
 
-  /** What the program does on one occasion; anything but a kill is tried again on the next. */
+  /** One act of the program; anything but a kill is tried again on the next. */
   async act(): Promise<void> {
     try {
       const { watch, source } = this.process ?? (await this.open())

@@ -15,7 +15,7 @@ export interface LyingSourceOptions {
   readonly truth: Truth
   readonly watched: Watched
   readonly random: Random
-  /** What the program does meanwhile, before a range is answered. */
+  /** Another act of the program, before a range is answered. */
   readonly beside: () => Promise<void>
 }
 

@@ -23,7 +23,7 @@ export interface Watched {
   look(): Promise<unknown>
   /** Each endpoint is asked what it says is final. */
   conclude(claimOf: (endpoint: string) => Claim | null): void
-  /** What decides now. */
+  /** The rule that decides now. */
   readonly deciding: Deciding
 }
 
