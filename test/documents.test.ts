@@ -1,6 +1,6 @@
 // Goal: what the pages say of names, numbers and commands is so, and the first two stay short.
 // Method: read them as text, and compare with the registries that the program works by.
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -20,11 +20,10 @@ import { activities } from '#transform/activities/index.ts'
 import { eventTypes } from '#webhooks/events/index.ts'
 import { installed, versionOf } from './program/support/recipes.ts'
 import { readQueriesPage } from './query/queriesPage.ts'
+import { glob, read, root } from './support/projectFiles.ts'
 
-const root = join(import.meta.dirname, '..')
-const read = (file: string) => readFileSync(join(root, file), 'utf8')
-const files = globSync('**/*', { cwd: root, exclude: ['node_modules/**'], withFileTypes: false })
-const manuals = ['README.md', ...globSync('docs/**/*.md', { cwd: root }).sort()]
+const files = glob('**/*')
+const manuals = ['README.md', ...glob('docs/**/*.md')]
 const decisions = manuals.filter((file) => file.startsWith('docs/decisions/'))
 const pages = [...manuals, 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md']
 const code = files

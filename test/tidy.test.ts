@@ -1,10 +1,11 @@
 // Goal: the layout stays what ARCHITECTURE.md says it is.
 // Method: read the sources as text; no rule here is checked by the compiler or the linter.
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
 import { resultNames, withTables } from '../bench/results.ts'
 import { longFunctions } from './support/longFunctions.ts'
+import { glob, isTest, read, root, sources, withoutComments } from './support/projectFiles.ts'
 import { loopsUntilAborted } from './support/untilAborted.ts'
 
 /** Folders that start and watch processes of other programs. */
@@ -19,26 +20,10 @@ const isLeaf = (file: string) => leaves.some((leaf) => file === leaf || file.sta
  */
 const usedByTool = /^(@biomejs\/biome|typescript|@types\/[\w-]+|node-(bin-)?(darwin|linux)-(x64|arm64))$/
 
-const root = join(import.meta.dirname, '..')
-const glob = (pattern: string) => globSync(pattern, { cwd: root, exclude: ['node_modules/**'] }).sort()
-const read = (file: string) => readFileSync(join(root, file), 'utf8')
-const isTest = (file: string) => file.includes('.test.')
-
-/** Names of the engines' own that comments explain. */
-const foreignNames = new Set([
-  'joinGet',
-  'dictGet',
-  'hostName',
-  'evalMLMethod',
-  'reinterpretAsString',
-  'getTokensTokenHolders',
-])
-
 const architecture = read('ARCHITECTURE.md')
 /** Each room's allowed imports besides the leaves, as ARCHITECTURE.md's table says it. */
 const mayImport = readImportTable()
 const rooms = [...mayImport.keys()].filter((room) => !room.includes('/'))
-const sources = glob('**/*.ts').filter((file) => !isTest(file) && !/^(test|bench)\//.test(file))
 /** All rooms but the one that sees everything. */
 const stageFiles = sources.filter((file) => file.includes('/') && !file.startsWith('program/'))
 const imports = new Map(sources.map((file) => [file, importsOf(file)]))
@@ -210,38 +195,6 @@ test('the five files of a block’s way exist, in the order ARCHITECTURE.md name
   for (const file of files) expect(glob(file), file).toEqual([file])
 })
 
-test('comments name files and identifiers that exist, and no paper a stranger lacks', () => {
-  const everything = glob('**/*').filter((file) => /\.\w+$/.test(file))
-  const code = everything.filter(
-    (file) => /\.(ts|mjs|sql|html|css|sol|json)$/.test(file) && file !== 'package-lock.json',
-  )
-  const words = new Set(code.flatMap((file) => withoutComments(read(file)).match(/[A-Za-z_]\w*/g) ?? []))
-  const wrong = sources.flatMap((file) => {
-    const comments = commentsOf(read(file))
-    const paths = [
-      ...comments.matchAll(/(?<![\w./*@`-])((?:[\w.-]+\/)*[\w-]+(?:\.\w+)*\.(?:ts|sql|md|mjs))\b/g),
-    ]
-    const absent = paths.filter(([, path = '']) => !everything.some((one) => `/${one}`.endsWith(`/${path}`)))
-    const unknown = [...comments.matchAll(/`([a-z]+[A-Z]\w*)`/g)].filter(
-      ([, name = '']) => !words.has(name) && !foreignNames.has(name),
-    )
-    const papers = [...comments.matchAll(/\b(spec "[^"]*"|mechanisms \d+|research\/\S+)/g)]
-    return [...absent, ...unknown, ...papers].map(([, name]) => `${file}: ${name}`)
-  })
-  expect(wrong).toEqual([])
-})
-
-test('a comment begins with its subject, and ends where code does but for tables', () => {
-  // The second line of a comment may begin with any word.
-  const begins = /(?<!\/\/.*\n[ \t]*)(?:\/\*\*?\s*(?:\*\s*)?|\/\/[ \t]*)(?:Of|Who|What)(?:ever|se|m)?\b.*/g
-  const long = /^\s*(?:\/\/(?! biome-ignore)|\/?\*+ (?!\|)).*$/gm
-  const found = glob('**/*.{ts,mjs}').flatMap((file) => {
-    const lines = [...read(file).matchAll(long)].filter(([line]) => line.replace(/^\n+/, '').length > 110)
-    return [...read(file).matchAll(begins), ...lines].map(([text]) => `${file}: ${text}`)
-  })
-  expect(found).toEqual([])
-})
-
 test('bench/README.md shows what the results say', () => {
   const page = read('bench/README.md')
   expect(withTables(page)).toBe(page)
@@ -400,7 +353,3 @@ function packagesOf(...kinds: string[]): Record<string, string> {
   const declared = JSON.parse(read('package.json'))
   return Object.assign({}, ...kinds.map((kind) => declared[kind]))
 }
-
-const commentsOf = (text: string) => text.match(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm)?.join('\n') ?? ''
-
-const withoutComments = (text: string) => text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')

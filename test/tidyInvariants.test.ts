@@ -1,12 +1,9 @@
 // Goal: an invariant of ARCHITECTURE.md and the tests that hold it name each other.
 // Method: read the page and the first comments of all tests as text, and compare the names.
-import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { glob, read } from './support/projectFiles.ts'
 
-const root = join(import.meta.dirname, '..')
-const read = (file: string) => readFileSync(join(root, file), 'utf8')
-const sources = globSync('**/*.ts', { cwd: root, exclude: ['node_modules/**'] }).sort()
+const sources = glob('**/*.ts')
 const tests = sources.filter((file) => file.endsWith('.test.ts'))
 
 /** Invariants, and the tests that each names. */

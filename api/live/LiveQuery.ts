@@ -5,7 +5,7 @@
  */
 import { messageOf } from '#errors.ts'
 import type { EventStream } from '#http/stream/sse.ts'
-import { repeat } from '#runtime/repeat.ts'
+import { type Next, repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
 import type { Logger } from '#telemetry.ts'
@@ -275,7 +275,7 @@ export class LiveQuery<Position> {
           if (stream.unreadBytes <= UNREAD_BYTES_MAX) stream.send(retryingFrame(publicError(error)))
       return RETRY_MS
     }
-    await repeat({ clock, signal, failed }, async () => {
+    await repeat({ clock, signal, failed }, async (): Promise<Next> => {
       result = await step()
       return 'ended'
     })

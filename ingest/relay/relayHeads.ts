@@ -204,7 +204,7 @@ export class RelayHeads {
     else this.#behindSinceMs ??= this.#clock.monotonic()
   }
 
-  /** A block that is held as final by certificates is told to be safe too: no endpoint can invent that one. */
+  /** A block that certificates made final is safe, too: no endpoint can invent that one. */
   async #granted(tag: 'safe' | 'finalized'): Promise<TagSeen> {
     const { finalized, isProved } = this.#trust
     // Its first block is final on every chain.

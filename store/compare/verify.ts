@@ -181,7 +181,7 @@ interface Stored {
 }
 
 /**
- * What was proved of a block is a fact about the day it came. Raw payloads may differ between nodes
+ * A block's proofs are facts about the day it came. Raw payloads may differ between nodes
  * in order and extra fields, and headers in a field that honest nodes leave out.
  */
 async function compareTable(options: VerifyOptions, batch: EncodedBatch, stored: Stored) {

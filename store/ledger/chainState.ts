@@ -97,8 +97,8 @@ export class ChainState {
     return this.#finalizedHash
   }
   /**
-   * What is final now. A chunk of history whose neighbours are not held yet may be of a branch that
-   * is not the chain, and so may what lies below a gap.
+   * The blocks that are final now. A chunk of history whose neighbours are not held yet may be of a
+   * branch that is not the chain, and so may all below a gap.
    */
   get final(): FinalBlocks {
     const [coverage, to] = [this.#postgresCoverage, this.#finalized]

@@ -28,7 +28,7 @@ export const parties = {
   coin,
 } as const
 
-/** What a request's log holds: longer than a word, and no multiple of one. */
+/** A request's log data: longer than a word, and no multiple of one. */
 export const requestData = (number: number): Hex => `0x${'c0ffee'.repeat(20)}${`${number % 10}0`.repeat(16)}`
 
 interface Log {
@@ -139,7 +139,7 @@ function receiptsOf(plans: readonly Sent[], bare: readonly JsonObject[]): readon
 /** A movement of the coin as REST and SQL tell it: block, index of its log, amount, receiver. */
 export type CoinRow = readonly [block: number, logIndex: number | null, amount: number, to: Hex]
 
-/** What a block's transactions move of the coin, in the order of the chain. */
+/** A block's movements of the coin, in the order of the chain. */
 export function coinRowsOf(number: number, isForked: boolean): readonly CoinRow[] {
   const { bob, carol, token } = parties
   if (number === 0) return []

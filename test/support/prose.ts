@@ -2,8 +2,7 @@
  * The pages' prose, counted: `node test/support/prose.ts` prints, per 1,000 words of each page, subjects
  * without a noun, conditions, passives and the reader.
  */
-import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { glob, read } from './projectFiles.ts'
 
 interface Prose {
   readonly words: number
@@ -14,15 +13,8 @@ interface Prose {
   readonly reader: number
 }
 
-const root = join(import.meta.dirname, '../..')
-
 /** The pages that explain: a change log tells what was. */
-export const prosePages = [
-  'README.md',
-  'ARCHITECTURE.md',
-  'CONTRIBUTING.md',
-  ...globSync('docs/**/*.md', { cwd: root }).sort(),
-]
+export const prosePages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', ...glob('docs/**/*.md')]
 
 const nounless = /\b(?:what|whatever|whoever|nobody|nothing|none)\b/gi
 /** "who" is a subject of its own at a clause's start; behind a noun it points at that. */
@@ -60,7 +52,7 @@ export function countProse(text: string): Prose {
   }
 }
 
-export const readProse = (file: string) => countProse(proseOf(readFileSync(join(root, file), 'utf8')))
+export const readProse = (file: string) => countProse(proseOf(read(file)))
 
 export const perThousand = (count: number, words: number) => (1_000 * count) / words
 

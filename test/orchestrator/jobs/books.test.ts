@@ -351,14 +351,12 @@ describe('one unit is found', () => {
     ['app.payouts', 'amount', sql`state = 'paid'`],
     ['app.channel_captures', 'amount', sql`true`],
   ] as const)('of %s in %s', async (table, column, where) => {
+    type Row = { at: string }
     const change = (sign: '+' | '-', at: string) =>
-      sql<{
-        at: string
-      }>`UPDATE ${sql.table(table)} SET ${sql.ref(column)} = ${sql.ref(column)} ${sql.raw(sign)} 1
+      sql<Row>`UPDATE ${sql.table(table)} SET ${sql.ref(column)} = ${sql.ref(column)} ${sql.raw(sign)} 1
         WHERE ctid = ${at}::tid RETURNING ctid::text AS at`.execute(app)
-    const { rows } = await sql<{
-      at: string
-    }>`SELECT ctid::text AS at FROM ${sql.table(table)} WHERE ${where} LIMIT 1`.execute(app)
+    const { rows } =
+      await sql<Row>`SELECT ctid::text AS at FROM ${sql.table(table)} WHERE ${where} LIMIT 1`.execute(app)
     const changed = await change('+', rows[0]?.at ?? '')
     expect(await compare()).not.toEqual([])
     await change('-', changed.rows[0]?.at ?? '')
