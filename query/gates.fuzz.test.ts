@@ -5,8 +5,8 @@
 
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { catalogOf } from '#test/query/catalogs.ts'
-import { readCorpus } from '#test/query/corpus.ts'
+import { catalogOf } from '#test/query/support/catalogs.ts'
+import { readCorpus } from '#test/query/support/corpus.ts'
 import { gateClickHouse } from './clickhouse/gate.ts'
 import { gatePostgres, loadPostgresGrammar } from './postgres/gate/gate.ts'
 import { parseStatements } from './postgres/parse/parse.ts'

@@ -19,7 +19,7 @@ import { relationsOf } from '#query/relations/views.ts'
 import { activities } from '#transform/activities/index.ts'
 import { eventTypes } from '#webhooks/events/index.ts'
 import { installed, versionOf } from './program/support/recipes.ts'
-import { readQueriesPage } from './query/queriesPage.ts'
+import { readQueriesPage } from './query/support/queriesPage.ts'
 import { glob, read, root } from './support/projectFiles.ts'
 
 const files = glob('**/*')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { catalogOf } from '#test/query/catalogs.ts'
-import { readCorpus } from '#test/query/corpus.ts'
+import { catalogOf } from '#test/query/support/catalogs.ts'
+import { readCorpus } from '#test/query/support/corpus.ts'
 import { UserQueryError } from '../UserQueryError.ts'
 import { gateClickHouse } from './gate.ts'
 

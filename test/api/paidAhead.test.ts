@@ -20,7 +20,7 @@ import { silentLogger } from '#telemetry.ts'
 import { refusedPayments } from '../payments/support/refused.ts'
 import { chargesOf, PATH_USD } from '../payments/support/shop.ts'
 import { app, clock, credentials, defaults, makeKey } from './support/accessServers.ts'
-import { type RunningServer, startServer } from './toolkitServer.ts'
+import { type RunningServer, startServer } from './support/toolkitServer.ts'
 
 /** Reads under way, which the test lets go. */
 const begun: PromiseWithResolvers<void>[] = []

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { sendError } from '#http/answer/errorReply.ts'
 import { addReference } from '#http/document/reference.ts'
 import { silentLogger } from '#telemetry.ts'
-import { ManualClock } from './toolkitServer.ts'
+import { ManualClock } from './support/toolkitServer.ts'
 
 /** Answers what the second thread gives at once. */
 const honest = `require('node:worker_threads').parentPort.postMessage({ page: '<p>', script: new Uint8Array([59]) })`

@@ -50,7 +50,7 @@ const unshown = new Set([
   // Their body is a plan or a message: test/orchestrator.
   'POST /v1/quote: its body has no example',
   'POST /mcp: its body has no example',
-  // Jobs are paid for, and known to those alone: test/program/paidJobs.full.test.ts.
+  // Jobs are paid for, and known to those alone: test/program/payments/paidJobs.full.test.ts.
   'POST /v1/jobs: its body has no example',
   'POST /v1/jobs/{jobId}/feedback: its body has no example',
   'POST /v1/jobs/{jobId}/retry: its body has no example',
@@ -73,8 +73,9 @@ test('and little is left that this chain cannot show', () => {
   const lasting = notes.filter(
     (note) => !/rows walked$|: every row |: it changed while it was read$/.test(note),
   )
-  // Organizations, keys, subscriptions, sign-in and the service's money have owners: test/api/orgs.test.ts,
-  // test/webhooks, test/api/signIn.test.ts and test/api/operatorMoney.test.ts ask as each of them.
+  // Organizations, keys, subscriptions, sign-in and the service's money have owners: orgs.test.ts and
+  // signIn.test.ts of test/api/access, test/webhooks and operatorMoney.test.ts of test/api/operator
+  // ask as each of them.
   const isOwned = (note: string) => / \/v1\/(orgs|me|scopes|invitations|auth|webhooks|operator)\b/.test(note)
   expect(lasting.filter((note) => !unshown.has(note) && !isOwned(note))).toEqual([])
 })

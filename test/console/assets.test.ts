@@ -6,7 +6,7 @@ import {
   readConsoleEndpoint,
   readIconEndpoint,
 } from '#api/routes/service/console.ts'
-import { exchange, type RunningServer, startServer } from '../api/toolkitServer.ts'
+import { exchange, type RunningServer, startServer } from '../api/support/toolkitServer.ts'
 
 let server: RunningServer
 let page: string

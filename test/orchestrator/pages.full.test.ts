@@ -11,7 +11,7 @@ import {
 } from '#api/routes/service/console.ts'
 import { readStatusEndpoint, type StatusReport } from '#api/routes/service/status.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
-import { type RunningServer, startServer } from '../api/toolkitServer.ts'
+import { type RunningServer, startServer } from '../api/support/toolkitServer.ts'
 import { describeInBrowser, launchBrowser } from '../console/support/browser.ts'
 import { shop } from './support/catalog.ts'
 import { type Demo, openDemo } from './support/demo.ts'

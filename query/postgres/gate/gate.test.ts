@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { catalogOf } from '#test/query/catalogs.ts'
-import { readCorpus } from '#test/query/corpus.ts'
+import { catalogOf } from '#test/query/support/catalogs.ts'
+import { readCorpus } from '#test/query/support/corpus.ts'
 import { UserQueryError } from '../../UserQueryError.ts'
 import { gatePostgres, loadPostgresGrammar } from './gate.ts'
 import { EXPRESSIONS_BYTES_MAX } from './growth.ts'

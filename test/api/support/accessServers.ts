@@ -10,8 +10,8 @@ import { digestOf, findKey, insertKey, type NewKey } from '#rows/access/keys.ts'
 import { quotaRows } from '#rows/access/quotas.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { openAppStore } from '../../support/appStore.ts'
-import { endlessRows, examples } from '../toolkitExamples.ts'
-import { type RunningServer, startServer } from '../toolkitServer.ts'
+import { endlessRows, examples } from './toolkitExamples.ts'
+import { type RunningServer, startServer } from './toolkitServer.ts'
 
 export const { app } = await openAppStore()
 export const { clock } = systemRuntime()

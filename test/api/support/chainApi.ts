@@ -26,9 +26,9 @@ import { CommitBell } from '#store/ledger/commits.ts'
 import { silentLogger } from '#telemetry.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { type ChainStore, openChainStore, writeAll } from '../../store/support/chainStore.ts'
-import { type RunningServer, startServer } from '../toolkitServer.ts'
 import { silentNode } from './silentNode.ts'
 import { openSqlEngines } from './sqlEngines.ts'
+import { type RunningServer, startServer } from './toolkitServer.ts'
 
 export interface Answer {
   readonly status: number

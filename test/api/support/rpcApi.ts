@@ -19,7 +19,7 @@ import {
   type NodeCall,
   startNode,
 } from '../../ingest/support/proxyNode.ts'
-import { startServer } from '../toolkitServer.ts'
+import { startServer } from './toolkitServer.ts'
 
 export interface RpcApi {
   readonly url: string

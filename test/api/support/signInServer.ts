@@ -22,8 +22,8 @@ import { findSession } from '#rows/access/sessions.ts'
 import { userOfAddress } from '#rows/access/users.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { openAppStore } from '../../support/appStore.ts'
-import { type RunningServer, startServer } from '../toolkitServer.ts'
 import { endlessQuotas, guarded } from './guarded.ts'
+import { type RunningServer, startServer } from './toolkitServer.ts'
 
 const store = await openAppStore()
 export const { app, postgres } = store

@@ -5,7 +5,7 @@
 import { parseEventLogs } from 'viem'
 import { Abis } from 'viem/tempo'
 import { readRecording } from '../../chain/recordings.ts'
-import { textOf } from './activityMovements.ts'
+import { textOf } from '../activities/support/activityMovements.ts'
 import { namedToken } from './chainApi.ts'
 import type { RpcObject } from './oracle.ts'
 

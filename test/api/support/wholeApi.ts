@@ -8,9 +8,9 @@ import { askThrough, chainTools } from '#program/parts/orchestrator/ownEndpoints
 import { CommitBell } from '#store/ledger/commits.ts'
 import { openDemo } from '../../orchestrator/support/demo.ts'
 import { unrewarded } from '../../orchestrator/support/unrewarded.ts'
-import { type RunningServer, startServer } from '../toolkitServer.ts'
 import type { ChainApi } from './chainApi.ts'
 import { deskOver } from './moneyDesk.ts'
+import { type RunningServer, startServer } from './toolkitServer.ts'
 
 export async function startWholeApi(
   api: ChainApi,

@@ -1,6 +1,6 @@
 /** Holds and streams end by a clock of ours, and repeats of a request wait by the system's. */
 import { systemRuntime } from '#runtime/runtime.ts'
-import { ManualClock } from '../../api/toolkitServer.ts'
+import { ManualClock } from '../../api/support/toolkitServer.ts'
 
 /** The shortest of the times that a test moves on by. */
 export const RENEW_MS = 5_000

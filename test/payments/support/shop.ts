@@ -20,7 +20,7 @@ import { Payments } from '#payments/Payments.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { type Clock, systemRuntime } from '#runtime/runtime.ts'
 import { type Logger, silentLogger } from '#telemetry.ts'
-import { startServer } from '../../api/toolkitServer.ts'
+import { startServer } from '../../api/support/toolkitServer.ts'
 import { openToCallers, refusedPayments } from './refused.ts'
 
 export const REALM = 'shop.example'

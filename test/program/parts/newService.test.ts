@@ -10,7 +10,7 @@ import type { Base } from '#program/parts/part.ts'
 import { webhooksPart } from '#program/parts/webhooks/webhooksPart.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { registry, silentLogger } from '#telemetry.ts'
-import { startServer } from '../../api/toolkitServer.ts'
+import { startServer } from '../../api/support/toolkitServer.ts'
 import { guestbookPart } from './guestbook/guestbookPart.ts'
 
 /** A program that indexes no chain. */

@@ -18,7 +18,7 @@ import { CommitBell } from '#store/ledger/commits.ts'
 import { type Logger, silentLogger } from '#telemetry.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { ask as fetchAnswer } from '../../api/support/chainApi.ts'
-import { startServer } from '../../api/toolkitServer.ts'
+import { startServer } from '../../api/support/toolkitServer.ts'
 import { type ChainStore, openChainStore } from '../../store/support/chainStore.ts'
 import { namedHolder } from '../../support/namedHolder.ts'
 

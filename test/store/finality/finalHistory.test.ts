@@ -1,0 +1,63 @@
+// Goal: a block of history is told as final once it is linked to what is final, by whatever it is asked
+// for: until then a chunk may be of a branch that is not the chain.
+// Method: a recording in a real ledger; a chunk that is attached before what lies between.
+import { expect, onTestFinished, test } from 'vitest'
+import { ChainState } from '#store/ledger/chainState.ts'
+import { CommitBell } from '#store/ledger/commits.ts'
+import { findBlock } from '#store/read/blocks.ts'
+import { readTxByHash } from '#store/read/rpc/txByHash.ts'
+import { findTransaction } from '#store/read/transactions.ts'
+import { openChainStore, recordedBatches } from '../support/chainStore.ts'
+
+const never = new AbortController().signal
+
+test('history is final once it is linked to what is final', async () => {
+  const store = await openChainStore({ headFrom: 20 })
+  onTestFinished(() => store.close())
+  const { postgres, chainId, schema } = store
+  const batches = recordedBatches('tempo-dev-2k', 10).slice(0, 3)
+  const state = new ChainState({ chainId, schema, startBlock: 0, postgres, bell: new CommitBell() })
+  const [low, between, head] = batches
+  if (!low || !between || !head) throw new Error('three batches')
+  await store.head.append(head)
+  await store.head.finalize(25)
+  const attach = async (batch: typeof low) => {
+    const [chunk] = await store.history.openChunks(batch.range)
+    if (!chunk) throw new Error('a chunk was opened')
+    await store.history.appendToChunk(chunk, batch)
+    const [loaded] = await store.history.openChunks(batch.range)
+    if (loaded) await store.history.attachChunk(loaded)
+    await state.refresh()
+  }
+  await attach(low)
+  const hash = await transactionIn(store, low.range)
+  const finals = async () => {
+    const named = [low.refs[3]?.hash ?? '', between.refs[3]?.hash ?? '', head.refs[3]?.hash ?? '']
+    const found = await Promise.all(
+      named.map((block) => findBlock(postgres, state, { by: 'hash', hash: block }, never)),
+    )
+    return [
+      ...found.map((block) => block?.final ?? null),
+      (await readTxByHash(postgres, state, hash, never))?.final,
+      (await findTransaction(postgres, state, hash, never))?.final,
+      state.final.has(low.range.to),
+    ]
+  }
+  expect(await finals()).toEqual([false, null, true, false, false, false])
+  await attach(between)
+  expect(await finals()).toEqual([true, true, true, true, true, true])
+  expect([25, 26].map((number) => state.final.has(number))).toEqual([true, false])
+})
+
+async function transactionIn(
+  { postgres, schema }: Awaited<ReturnType<typeof openChainStore>>,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<string> {
+  const { rows } = await postgres.pool.query<{ hash: string }>(
+    `SELECT '0x' || encode(hash, 'hex') AS hash FROM ${schema}.txs WHERE block_num BETWEEN $1 AND $2 LIMIT 1`,
+    [from, to],
+  )
+  const [row] = rows
+  if (!row) throw new Error('the recording has a transaction there')
+  return row.hash
+}
