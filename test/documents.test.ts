@@ -8,6 +8,7 @@ import { fileDefaults } from '#api/access/settings.ts'
 import { methodsOf } from '#api/rpc/methods.ts'
 import { errorCatalogue } from '#http/errors.ts'
 import { sellers } from '#orchestrator/demo/sellers/index.ts'
+import { jobErrors, nodeErrors } from '#orchestrator/job/jobErrors.ts'
 import { tools } from '#orchestrator/mcp/tools.ts'
 import manifest from '#package.json' with { type: 'json' }
 import { readConfig } from '#program/config.ts'
@@ -184,10 +185,11 @@ describe('commands', () => {
   })
 })
 
-test('each code of the API has its heading in docs/errors.md, what it means and what to do', () => {
+test('each code of the API and of its jobs has its heading in docs/errors.md, what it means and what to do', () => {
   const texts = read('docs/errors.md').split(/^(?=##)/m)
   const told = texts.flatMap((text) => text.match(/^### (\w+)\n/)?.[1] ?? [])
-  expect(told).toEqual(Object.keys(errorCatalogue))
+  expect(told).toEqual([...Object.keys(errorCatalogue), ...jobErrors, ...Object.keys(nodeErrors)])
+  expect(new Set(told).size).toBe(told.length)
   const short = texts.filter(
     (text) => /^### /.test(text) && !/^### \w+\n.+\.\n\*\*Do:\*\* .+\.\n+$/.test(text),
   )

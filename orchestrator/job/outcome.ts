@@ -3,6 +3,7 @@ import { backoffMs } from '#runtime/backoff.ts'
 import type { Random } from '#runtime/runtime.ts'
 import type { Purchased, RefusalCode } from '#wallet/buyer.ts'
 import { type Completion, pollPathOf, progressOf } from './completion.ts'
+import type { NodeErrorCode } from './jobErrors.ts'
 import { JOB_OUTPUT_BYTES_MAX, type NodeOutput, OutputRefusedError, outputOf } from './output.ts'
 
 export type NodeOutcome =
@@ -16,24 +17,6 @@ export type NodeOutcome =
   | { readonly kind: 'unknown'; readonly dueMs: number }
   /** The service works on; `pollPath` is where it is asked. */
   | { readonly kind: 'accept'; readonly pollPath: string; readonly dueMs: number }
-
-/** Why a node has no output. */
-export type NodeErrorCode =
-  | RefusalCode
-  | 'seller_failed'
-  | 'paid_not_delivered'
-  | 'output_refused'
-  | 'output_too_large'
-  | 'outcome_unknown'
-  | 'input_unresolved'
-  | 'input_too_large'
-  | 'endpoint_gone'
-  | 'completion_unreadable'
-  | 'completion_unpayable'
-  | 'completion_timeout'
-  | 'deadline_passed'
-  | 'dependency_failed'
-  | 'job_cancelled'
 
 /**
  * Failures of paid calls that are the seller's, whatever it was sent: no answer, or one that nobody can

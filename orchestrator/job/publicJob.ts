@@ -17,21 +17,29 @@ import {
   readPlanText,
 } from '#rows/jobs/reads.ts'
 import type { Plan } from '../plan/plan.ts'
+import { jobErrors, nodeErrors, remedies, remedyOf } from './jobErrors.ts'
 import { orderSchema, presentOrder } from './publicOrder.ts'
 import { isNodeOver } from './transitions.ts'
 
 const amount = s.text({ description: 'Decimal, in the currency of the quote.', examples: ['0.05'] })
-const remedy = s.oneOf(['retry', 'change_plan', 'none'] as const, {
+const remedy = s.oneOf(remedies, {
   description:
     '`retry`: the same may work later; `change_plan`: quote another plan; `none`: nothing helps, or nothing is needed.',
 })
-const errorSchema = s.named('JobError', { code: s.text(), message: s.text(), remedy })
+const codeOf = (codes: readonly string[]) =>
+  s.text({ description: `${codes.map((code) => `\`${code}\``).join(', ')}: /docs/errors explains each.` })
+const nodeCode = codeOf(Object.keys(nodeErrors))
+const errorSchema = s.named('JobError', {
+  code: codeOf([...jobErrors, ...Object.keys(nodeErrors)]),
+  message: s.text(),
+  remedy,
+})
 
 const attemptSchema = s.named('JobAttempt', {
   attempt: s.count,
   outcome: s.optional(s.text({ description: 'Absent while it is under way.' })),
   status: s.optional(s.integer()),
-  code: s.optional(s.text()),
+  code: s.optional(nodeCode),
   paid: s.optional(
     s.object({
       amount,
@@ -189,7 +197,7 @@ function errorOf({ state, areResultsRemoved }: ReadJob, nodes: readonly ReadNode
   if (areResultsRemoved)
     return {
       code: 'job_results_removed',
-      message: 'What the nodes answered is no longer kept.',
+      message: 'The outputs are no longer kept.',
       remedy: 'none',
     }
   if (state === 'succeeded') return null
@@ -201,21 +209,6 @@ function errorOf({ state, areResultsRemoved }: ReadJob, nodes: readonly ReadNode
   const code = state === 'cancelled' ? 'job_cancelled' : `job_${state}`
   return { code, message: why, remedy: failed.length > 0 && isPassing ? 'retry' : 'change_plan' }
 }
-
-const passing = new Set([
-  ...[
-    'unreachable',
-    'wallet_paused',
-    'wallet_empty',
-    'budget_exceeded',
-    'payment_rejected',
-    'outcome_unknown',
-  ],
-  ...['seller_failed', 'paid_not_delivered', 'completion_timeout', 'deadline_passed', 'job_cancelled'],
-])
-
-const remedyOf = (code: string | null): PublicError['remedy'] =>
-  code === 'dependency_failed' ? 'none' : code !== null && passing.has(code) ? 'retry' : 'change_plan'
 
 function runsOf(
   { decimals }: ReadJob,
