@@ -68,6 +68,14 @@ test('a folder without subfolders has at most 20 files', () => {
   expect(flat).toEqual([])
 })
 
+test('a folder of tests has at most 20 suites', () => {
+  const suites = glob('test/**/*.test.ts')
+  const folders = new Set(suites.map(dirname))
+  expect(
+    [...folders].filter((folder) => suites.filter((file) => dirname(file) === folder).length > 20),
+  ).toEqual([])
+})
+
 test('a folder with subfolders has at most 12 loose files', () => {
   const folders = new Set(sources.map(dirname))
   const hasFolders = (folder: string) => [...folders].some((other) => other.startsWith(`${folder}/`))
