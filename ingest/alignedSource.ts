@@ -27,6 +27,9 @@ export const changedSource = (
   get tellsEncoded() {
     return source.tellsEncoded ?? false
   },
+  get certifiedBlocks() {
+    return source.certifiedBlocks
+  },
   reportEncodedInVain: (endpoint) => source.reportEncodedInVain?.(endpoint),
   reportLacking: (endpoint, block) => source.reportLacking?.(endpoint, block),
   head: (signal) => source.head(signal),

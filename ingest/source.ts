@@ -66,6 +66,14 @@ export interface FetchOptions {
   readonly encoded?: boolean
 }
 
+/** Blocks that certificates of the chain prove. */
+export interface CertifiedBlocks {
+  /** The newest ones, in no order. */
+  readonly blocks: readonly BlockRef[]
+  /** Neither of these two descends from the other: their certificates contradict each other. */
+  part(one: BlockRef, other: BlockRef): void
+}
+
 /** One chain seen through one or more RPC endpoints. */
 export interface Source {
   readonly chainId: number
@@ -108,6 +116,8 @@ export interface Source {
   grants?(told: ChainHead): boolean
   /** The block with this hash, as its header was recomputed; null where no endpoint has it. */
   certified?(hash: Hash, signal?: AbortSignal): Promise<BlockRef | null>
+  /** Blocks that certificates prove; absent where endpoints alone decide what is final. */
+  readonly certifiedBlocks?: CertifiedBlocks | undefined
   /** A block that a certificate proves: endpoints that tell another one at its height are left out. */
   leaveOutOthers?(certified: BlockRef, signal?: AbortSignal): Promise<void>
   /** Tells the source that an endpoint's answer was refuted, so that it can be quarantined. */

@@ -6,7 +6,7 @@ import { FinalityViolationError } from './reorg.ts'
 
 interface CertifiedSearch {
   readonly sink: Pick<HeadSink<never>, 'refAt'>
-  readonly source: Pick<Source, 'certified'>
+  readonly source: Pick<Source, 'certified' | 'certifiedBlocks'>
   /** Up to here our blocks are final. */
   readonly final: number
   readonly signal?: AbortSignal | undefined
@@ -26,26 +26,63 @@ export const CERTIFIED_WALK_MAX = 21_600
  * The fork of our blocks from the branch of a certificate. Each header on the way down is the one that its
  * child names by hash, so no endpoint has a say in it.
  * @throws FinalityViolationError where a block that was final here is on another branch;
- * CertifiedBranchMissingError where no endpoint has a header of the branch
+ * FinalityEquivocatedError where a certificate proves ours, too; CertifiedBranchMissingError where no
+ * endpoint has a header of the branch
  */
 export async function findCertifiedFork(
   tip: Pick<BlockRef, 'number'>,
   certified: BlockRef,
-  { sink, source, final, signal }: CertifiedSearch,
+  search: CertifiedSearch,
 ): Promise<CertifiedFork> {
+  const { sink, final } = search
   let ref = certified
   let next: BlockRef | null = null
   for (let steps = 0; steps <= CERTIFIED_WALK_MAX; steps++) {
     if (ref.number <= tip.number) {
       const ours = await sink.refAt(ref.number)
       if (ours?.hash === ref.hash) return { fork: ours, next }
-      if (ours && ref.number <= final) throw new FinalityViolationError(ours, ref.hash)
+      if (ours && ref.number <= final) {
+        await assertNotCertified(certified, ref, search)
+        throw new FinalityViolationError(ours, ref.hash)
+      }
       if (!ours || ref.number === 0) return { fork: null, next: ref }
     }
     next = ref
-    ref = await headerOf(ref.parentHash, { source, signal })
+    ref = await headerOf(ref.parentHash, search)
   }
   throw new CertifiedBranchMissingError(ref.hash)
+}
+
+/**
+ * A certificate of a final block of ours that is no ancestor of this one contradicts this one's: then the
+ * chain's signers are to blame, and not who told us what is final.
+ * @param theirs ancestor of the certified block at a height at which we hold another one
+ */
+async function assertNotCertified(
+  certified: BlockRef,
+  theirs: BlockRef,
+  search: CertifiedSearch,
+): Promise<void> {
+  const ours = await certifiedOfOurs(search)
+  if (!ours) return
+  let ref = theirs
+  for (let steps = 0; ref.number > ours.number; steps++) {
+    if (steps > CERTIFIED_WALK_MAX) throw new CertifiedBranchMissingError(ref.hash)
+    ref = await headerOf(ref.parentHash, search)
+  }
+  if (ref.hash === ours.hash) return
+  search.source.certifiedBlocks?.part(ours, certified)
+  throw new FinalityEquivocatedError(ours, certified)
+}
+
+/** The newest final block that we hold and a certificate proves. */
+async function certifiedOfOurs({ sink, source, final }: CertifiedSearch): Promise<BlockRef | null> {
+  const blocks = (source.certifiedBlocks?.blocks ?? []).filter(({ number }) => number <= final)
+  for (const { number, hash } of blocks.toSorted((a, b) => b.number - a.number)) {
+    const ours = await sink.refAt(number)
+    if (ours?.hash === hash) return ours
+  }
+  return null
 }
 
 async function headerOf(
@@ -65,5 +102,18 @@ export class CertifiedBranchMissingError extends failure(
 ) {
   constructor(hash: Hash) {
     super(`block ${hash} of the branch that a certificate proves is not served`)
+  }
+}
+
+/** Certificates prove two blocks of which neither descends from the other. Finality ends below both. */
+export class FinalityEquivocatedError extends failure(
+  'FinalityEquivocatedError',
+  'finality_equivocated',
+  'retry',
+) {
+  constructor(ours: BlockRef, theirs: BlockRef) {
+    super(
+      `certificates prove block ${ours.number} ${ours.hash}, and block ${theirs.number} ${theirs.hash} that does not descend from it`,
+    )
   }
 }

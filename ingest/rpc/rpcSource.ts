@@ -6,7 +6,7 @@ import type { Logger } from '#telemetry.ts'
 import { AgreedFinality } from '../finality/rules/agreedFinality.ts'
 import { type FinalityRule, isGranted } from '../finality/rules/finalityRule.ts'
 import type { BlockRange } from '../range.ts'
-import type { ChainHead, FetchOptions, RawRange, Source } from '../source.ts'
+import type { CertifiedBlocks, ChainHead, FetchOptions, RawRange, Source } from '../source.ts'
 import { type CallEachBounds, type OpenTransport, type RpcCall, RpcClient } from './client/client.ts'
 import { LIMIT_MAX } from './client/concurrency.ts'
 import { distinctUrls, type EndpointUrl } from './client/endpointUrl.ts'
@@ -218,6 +218,10 @@ class JsonRpcSource implements PooledSource {
 
   grants(told: ChainHead): boolean {
     return isGranted(this.#heads.finality, told)
+  }
+
+  get certifiedBlocks(): CertifiedBlocks | undefined {
+    return this.#heads.finality.certified
   }
 
   async certified(hash: Hash, signal?: AbortSignal): Promise<BlockRef | null> {

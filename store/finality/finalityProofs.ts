@@ -70,15 +70,14 @@ export async function keepProof(
 async function prune(client: Queryable, proofs: string, epochBlocks: number): Promise<void> {
   await client.query(
     `WITH old AS (
-       SELECT height, digest, epoch, view, lag(height) OVER w AS below, lead(height) OVER w AS above
-       FROM (SELECT height, digest, epoch, view FROM ${proofs} ORDER BY height DESC, digest OFFSET ${PROOFS_COMPARED} LIMIT 3) AS oldest
+       SELECT height, digest, lag(height) OVER w AS below, lead(height) OVER w AS above
+       FROM (SELECT height, digest FROM ${proofs} ORDER BY height DESC, digest OFFSET ${PROOFS_COMPARED} LIMIT 3) AS oldest
        WINDOW w AS (ORDER BY height, digest)
      )
      DELETE FROM ${proofs} AS p USING old
      WHERE p.height = old.height AND p.digest = old.digest
        AND old.above - old.below <= ${PROOF_STEP_BLOCKS} AND (old.height + 1) % $1 <> 0
-       AND NOT EXISTS (SELECT 1 FROM ${proofs} AS o WHERE o.height = old.height AND o.digest <> old.digest)
-       AND NOT EXISTS (SELECT 1 FROM ${proofs} AS o WHERE o.epoch = old.epoch AND o.view = old.view AND o.digest <> old.digest)`,
+       AND ${isUncontradicted(proofs)}`,
     [epochBlocks],
   )
 }
@@ -130,6 +129,9 @@ export async function comparedProofs(client: Queryable, chainId: number): Promis
     chainId,
     `WHERE height >= coalesce((SELECT height FROM ${proofs} ORDER BY height DESC OFFSET ${PROOFS_COMPARED - 1} LIMIT 1), 0)
         OR height IN (SELECT height FROM ${proofs} GROUP BY height HAVING count(*) > 1)
+        OR height IN (SELECT below.height + beside FROM ${proofs} AS below
+          JOIN ${proofs} AS above ON above.height = below.height + 1 AND above.parent_hash <> below.digest,
+          generate_series(0, 1) AS beside)
         OR (epoch, view) IN (SELECT epoch, view FROM ${proofs} GROUP BY epoch, view HAVING count(*) > 1)
      ORDER BY height, checked_at`,
   )

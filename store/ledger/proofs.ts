@@ -57,10 +57,15 @@ export async function readFinalBlock(
   return { hash: row?.hash ? hashOf(row.hash) : null, isProved: row?.proved ?? false }
 }
 
-/** No other one of these proofs is of the height of proof `p`, nor of its view of its epoch. */
+/**
+ * No other one of these proofs is of the height of proof `p`, nor of its view of its epoch, and none of
+ * the height beside it is of another branch: that is how `contradicts` compares.
+ */
 export const isUncontradicted = (proofs: string): string =>
   `NOT EXISTS (SELECT 1 FROM ${proofs} AS o WHERE o.height = p.height AND o.digest <> p.digest)
-   AND NOT EXISTS (SELECT 1 FROM ${proofs} AS o WHERE o.epoch = p.epoch AND o.view = p.view AND o.digest <> p.digest)`
+   AND NOT EXISTS (SELECT 1 FROM ${proofs} AS o WHERE o.epoch = p.epoch AND o.view = p.view AND o.digest <> p.digest)
+   AND NOT EXISTS (SELECT 1 FROM ${proofs} AS o WHERE o.height = p.height + 1 AND o.parent_hash <> p.digest)
+   AND NOT EXISTS (SELECT 1 FROM ${proofs} AS o WHERE o.height = p.height - 1 AND o.digest <> p.parent_hash)`
 
 /** Blocks that are held one upon the other are linked: each was appended to its parent. */
 const statementOf = preparedBySchema((schema) => {

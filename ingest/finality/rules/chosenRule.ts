@@ -1,3 +1,4 @@
+import type { CertifiedBlocks } from '../../source.ts'
 import type { FinalityRule, GrantedFinality } from './finalityRule.ts'
 import type { ProvedFinality } from './provedFinality.ts'
 
@@ -45,6 +46,10 @@ class EitherFinality implements FinalityRule {
 
   get held(): string | null {
     return this.#deciding.held
+  }
+
+  get certified(): CertifiedBlocks {
+    return this.#proved
   }
 
   conclude(silent: ReadonlySet<string>, askedSinceMs: number): void {

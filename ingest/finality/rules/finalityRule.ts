@@ -1,5 +1,5 @@
 import type { BlockRef } from '#primitives.ts'
-import type { ChainHead } from '../../source.ts'
+import type { CertifiedBlocks, ChainHead } from '../../source.ts'
 
 /** The final block, and whose word that is. */
 export interface GrantedFinality {
@@ -18,6 +18,8 @@ export interface FinalityRule {
   readonly granted: GrantedFinality | null
   /** Newest finalized height, or -1. It decreases only where a word that it rests on was refuted. */
   readonly number: number
+  /** Absent where endpoints alone decide. */
+  readonly certified?: CertifiedBlocks
   /** Why less is final than might be, in words; null while that is usual. */
   readonly held: string | null
   /**

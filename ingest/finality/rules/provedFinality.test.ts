@@ -38,6 +38,8 @@ describe('finality by certificates', () => {
   it.each([
     ['height', proofOf(12, 99, 40)],
     ['view', proofOf(14, 99, 13)],
+    ['branch below', proofOf(13, 99, 40)],
+    ['branch above', proofOf(11, 99, 40)],
   ])('stops at two blocks of one %s, and keeps both', (_what, other) => {
     const rule = new ProvedFinality(proofOf(12))
     expect(rule.take(other)).toBe('equivocated')

@@ -1,4 +1,5 @@
 import type { BlockRef } from '#primitives.ts'
+import type { CertifiedBlocks } from '../../source.ts'
 import type { Certificate } from '../certificate/certificate.ts'
 import type { FinalityRule, GrantedFinality } from './finalityRule.ts'
 
@@ -26,7 +27,7 @@ const COMPARED_MAX = 512
  * Certificates alone decide: what endpoints say moves nothing, nor does their silence. Two that
  * contradict each other end it, since the keys are then in wrong hands, and no third one is better.
  */
-export class ProvedFinality implements FinalityRule {
+export class ProvedFinality implements FinalityRule, CertifiedBlocks {
   readonly name = 'proved'
   #proof: FinalityProof | null
   #equivocation: readonly [FinalityProof, FinalityProof] | null = null
@@ -46,6 +47,15 @@ export class ProvedFinality implements FinalityRule {
   /** Both proofs, where two contradict each other. */
   get equivocation(): readonly [FinalityProof, FinalityProof] | null {
     return this.#equivocation
+  }
+
+  /** Blocks of the proofs that further ones are compared with. */
+  get blocks(): readonly BlockRef[] {
+    return this.#taken.map(({ block }) => block)
+  }
+
+  get certified(): CertifiedBlocks {
+    return this
   }
 
   /** Two proofs that contradict each other do not count; only what was proved below both does. */
@@ -82,6 +92,12 @@ export class ProvedFinality implements FinalityRule {
     return 'moved'
   }
 
+  part(one: BlockRef, other: BlockRef): void {
+    const proofOf = ({ hash }: BlockRef) => this.#taken.find(({ block }) => block.hash === hash)
+    const [first, second] = [proofOf(one), proofOf(other)]
+    if (first && second) this.#equivocation ??= [first, second]
+  }
+
   #belowBoth([one, other]: readonly [FinalityProof, FinalityProof]): FinalityProof | null {
     const end = Math.min(one.block.number, other.block.number)
     const below = this.#taken.filter(({ block }) => block.number < end)
@@ -93,10 +109,14 @@ export class ProvedFinality implements FinalityRule {
   doubt(): void {}
 }
 
-/** One height has one final block, and so has one view of an epoch. */
+/** One height has one final block, and so has one view of an epoch; a final block's parent is final. */
 export function contradicts(one: FinalityProof, other: FinalityProof): boolean {
   if (one.block.hash === other.block.hash) return false
   const isOfOneView =
     one.certificate.epoch === other.certificate.epoch && one.certificate.view === other.certificate.view
-  return isOfOneView || one.block.number === other.block.number
+  return isOfOneView || isBeside(one.block, other.block) || isBeside(other.block, one.block)
 }
+
+/** Another block at the height of this one, or a child of another one. */
+const isBeside = ({ number, hash }: BlockRef, other: BlockRef): boolean =>
+  other.number === number || (other.number === number + 1 && other.parentHash !== hash)

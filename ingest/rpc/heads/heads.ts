@@ -83,7 +83,7 @@ export class Heads {
   }
 
   /** The rule that decides of finality. */
-  get finality(): Pick<FinalityRule, 'name' | 'held' | 'granted'> {
+  get finality(): Pick<FinalityRule, 'name' | 'held' | 'granted' | 'certified'> {
     return this.#options.finality
   }
 

@@ -2,7 +2,7 @@
 // final is changed for it.
 // Method: a lane over a chain in memory that lies, and the certified chain by the hashes of its headers.
 import { expect, test } from 'vitest'
-import { CertifiedBranchMissingError } from '#ingest/lanes/certifiedFork.ts'
+import { CertifiedBranchMissingError, FinalityEquivocatedError } from '#ingest/lanes/certifiedFork.ts'
 import { converge, StaleAnswerError } from '#ingest/lanes/converge.ts'
 import { FinalContradictedError, FinalityViolationError } from '#ingest/lanes/reorg.ts'
 import type { ChainHead, Source } from '#ingest/source.ts'
@@ -83,6 +83,26 @@ test('a block that was final on another branch is not changed', async () => {
   const held = [...b.sink.blocks]
   await expect(converge(lane)).rejects.toThrow(FinalityViolationError)
   expect([b.sink.blocks, blamed.others]).toEqual([held, []])
+})
+
+test.each([
+  ['of the newest final block', 12, FinalityEquivocatedError],
+  ['of one below it, above the fork', 11, FinalityEquivocatedError],
+  ['of the fork', 10, FinalityViolationError],
+  ['of a block on neither branch', null, FinalityViolationError],
+])('a final block on another branch: a certificate %s', async (_of, height, wanted) => {
+  const { b, branch, blamed } = await opened(10)
+  await b.sink.finalize(12)
+  const { lane } = certifiedBy(b, branch, 18, blamed)
+  const held = [...b.sink.blocks]
+  const ours = height === null ? branch[12] : held.find(({ number }) => number === height)
+  if (!ours) throw new RangeError('the lane is too short')
+  const parted: unknown[] = []
+  const certifiedBlocks = { blocks: [ours], part: (...both: BlockRef[]) => void parted.push(both) }
+  const source = { ...lane.source, certifiedBlocks }
+  await expect(converge({ ...lane, source })).rejects.toThrow(wanted)
+  expect(parted).toEqual(wanted === FinalityEquivocatedError ? [[ours, branch[18]]] : [])
+  expect([b.sink.blocks, b.sink.reverts]).toEqual([held, []])
 })
 
 test('a branch that nobody serves changes nothing', async () => {

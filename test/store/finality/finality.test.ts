@@ -29,14 +29,18 @@ beforeAll(() => {
 })
 
 /** The signature is not what is tested: those of many blocks are one and the same. */
-function proofOf(height: number, { digestByte = 0, view = height } = {}): StoredProof {
+function proofOf(height: number, { digestByte = 0, view = height, parent = 0 } = {}): StoredProof {
   const digest = digestByte === 0 ? hashOfHeight(height) : digestOf(digestByte)
   const epoch = Math.floor(height / EPOCH_BLOCKS)
   const certificate =
     digestByte === 1
       ? readCertificate(network.certificate({ epoch, view, parentView: view, digest }))
       : { ...signed.certificate, epoch, view, parentView: view, digest }
-  const block = { number: height, hash: digest, parentHash: hashOfHeight(height - 1) }
+  const block = {
+    number: height,
+    hash: digest,
+    parentHash: parent === 0 ? hashOfHeight(height - 1) : digestOf(parent),
+  }
   return { certificate, block, endpoint: 'a.example', checkedAtMs: 1_790_000_000_000 + height }
 }
 
@@ -70,11 +74,16 @@ describe('proofs', () => {
 
   test.each([
     ['one height', proofOf.bind(null, 40, { digestByte: 9, view: 7 })],
+    ['two branches, the lower one', proofOf.bind(null, 39, { digestByte: 9, view: 7 })],
+    ['two branches, the higher one', proofOf.bind(null, 41, { digestByte: 9, view: 7, parent: 8 })],
     ['one view', proofOf.bind(null, 33, { digestByte: 9, view: 40 })],
   ])('two of %s end finality at the next start too', async (_, contradicting) => {
     const place = await openPlace()
     for (const proof of [proofOf(40), proofOf(50), contradicting()])
       await keepProof(place, proof, EPOCH_BLOCKS)
+    expect(await coveringProof(pool(place), place.chainId, 40)).toEqual(
+      expect.objectContaining({ block: proofOf(50).block }),
+    )
     const rule = new ProvedFinality()
     for (const proof of await comparedProofs(pool(place), place.chainId)) rule.take(proof)
     expect(rule.equivocation?.map(({ block }) => block.hash).toSorted()).toEqual(
