@@ -74,6 +74,8 @@ export interface EventPlace {
   readonly blockNumber: number
   /** Index of the log, of the transaction, or 0. */
   readonly index: number
+  /** Part of the id, where another kind of event of this type may have the same index. */
+  readonly kind?: string
 }
 
 /** The filters of a subscription, understood. */

@@ -1,8 +1,10 @@
 // Goal: every filter field includes and excludes, what is not understood is refused with its place.
 // Method: an event of each type, and for each field values that fit it and values that do not.
 import { describe, expect, it } from 'vitest'
+import type { Subscribed } from '#rows/webhooks/subscriptions.ts'
 import type { PieceTables } from '#store/read/pieces.ts'
 import { FiltersError } from '../filters/operators.ts'
+import { messagesOf } from '../matching/messagesOf.ts'
 import type { Facts } from './eventType.ts'
 import { eventTypes, findEventType } from './index.ts'
 
@@ -267,4 +269,20 @@ it('a gas limit of 64 bits leaves with all its digits', () => {
   const watch = findEventType('block:created')?.watch([{ subscriber: 'one', filters: {} }])
   const [found] = watch?.find(wide, { chainId: 1, kind: 'tempo' }) ?? []
   expect(found?.receivers[0]?.data({} as Facts)).toContain('"gasLimit":9223372036854775807,')
+})
+
+it('a movement of the coin by a log and one by value alone have two ids, also at one index', async () => {
+  const logged = rows.native_transfers.map((row) => ({ ...row, log_idx: 4, tx_idx: 1 }))
+  const byValue = logged.map((row) => ({ ...row, log_idx: 5, tx_idx: 4, is_logged: false }))
+  const chain = { chainId: 1, kind: 'evm' } as const
+  const type = 'native:transfer'
+  const subscriber = { id: 'one', finality: 'latest' } as unknown as Subscribed
+  const watch = findEventType(type)?.watch([{ subscriber, filters: {} }])
+  const found = watch?.find({ ...rows, native_transfers: [...logged, ...byValue] }, chain) ?? []
+  const events = found.map((event) => ({ ...event, type, blockHash: word('a') }))
+  const piece = { blocks: [{ number: 7, hash: word('a') }], events, transactions: new Map() }
+  const { messages } = await messagesOf(piece, chain, -1, async () => new Map(), AbortSignal.timeout(60_000))
+  const told = [...messages]
+  expect(told.map(({ index }) => index)).toEqual([4, 4])
+  expect(new Set(told.map(({ eventId }) => eventId)).size).toBe(2)
 })

@@ -38,9 +38,9 @@ export const nativeTransfer = defineEventType<Transfer>({
     }),
   }),
   eventsOf: ({ native_transfers: rows }) => rows,
-  // A block has movements with logs or without, one of the latter for a transaction.
-  placeOf: (row) => ({
-    blockNumber: Number(row.block_num),
-    index: row.is_logged ? row.log_idx : row.tx_idx,
-  }),
+  // A transaction without logs of the coin has one movement; another one's log may have its index.
+  placeOf: (row) =>
+    row.is_logged
+      ? { blockNumber: Number(row.block_num), index: row.log_idx }
+      : { blockNumber: Number(row.block_num), index: row.tx_idx, kind: 'value' },
 })

@@ -51,8 +51,9 @@ export async function messagesOf(
 }
 
 function* eachMessage(events: readonly FoundEvent[], facts: Facts, finalized: number): Generator<Message> {
-  for (const { type, blockNumber, blockHash, index, receivers } of events) {
-    const eventId = eventIdOf(facts.chain.chainId, toHash(blockHash), type, index)
+  for (const { type, blockNumber, blockHash, index, kind, receivers } of events) {
+    const named = kind === undefined ? type : `${type}/${kind}`
+    const eventId = eventIdOf(facts.chain.chainId, toHash(blockHash), named, index)
     const shared = { eventId, type, block: { number: blockNumber, hash: blockHash }, index }
     for (const { subscribers, data } of receivers)
       for (const { id: webhookId, finality } of subscribers)
