@@ -36,6 +36,7 @@ describe('the table of forks', () => {
     expect([isKnownForkTime(1, Number(timestamp)), isKnownForkTime(11_155_111, 0)]).toEqual([false, false])
     expect(knownForksOf(11_155_111)).toMatchObject({ headerRule: 'ethereum', headersTo: Number(number) - 1 })
     expect(newestKnownFork(560_048)).toBe(0)
+    expect(knownForksOf(560_048)).toEqual({ headerRule: 'ethereum', headersTo: -1, envelopesTo: -1 })
   })
 
   test('has a time on the main network for every confirmed fork, and none for a draft', () => {

@@ -15,11 +15,13 @@ export interface KnownChain {
 
 /**
  * Ethereum's are of after Fusaka, Sepolia's the last one before Amsterdam: since then a node may leave
- * out the slot. Tempo's are the newest that were recomputed with this program.
+ * out the slot. Hoodi has no such height: none was recomputed. Tempo's are the newest that were
+ * recomputed with this program.
  */
 const knownChains: ReadonlyMap<number, KnownChain> = new Map([
   [1, { headerRule: 'ethereum', headersTo: 24_000_000, envelopesTo: 24_000_000 }],
   [11_155_111, { headerRule: 'ethereum', headersTo: 11_856_336, envelopesTo: 11_856_336 }],
+  [560_048, { headerRule: 'ethereum', headersTo: -1, envelopesTo: -1 }],
   [4_217, { headerRule: 'tempo', headersTo: 20_636_966, envelopesTo: -1 }],
   [42_431, { headerRule: 'tempo', headersTo: 6_000_178, envelopesTo: -1 }],
 ])
