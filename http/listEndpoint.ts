@@ -181,10 +181,14 @@ function headersOf(result: ListResult<unknown>): Record<string, string> {
   return {
     ...(result.historyFrom !== undefined && { 'svc-history': `from=${result.historyFrom}` }),
     ...(result.reorgedFrom !== undefined && { 'svc-reorged-from': `${result.reorgedFrom}` }),
-    ...(result.nativeFrom !== undefined && { 'svc-native-from': `${result.nativeFrom ?? 'none'}` }),
+    ...nativeHeaders(result),
     ...(result.source !== undefined && { 'svc-source': result.source }),
   }
 }
+
+/** From which block on movements of the coin are whole, where that is told of an answer. */
+export const nativeHeaders = ({ nativeFrom }: Pick<ListResult<unknown>, 'nativeFrom'>) =>
+  nativeFrom === undefined ? {} : { 'svc-native-from': `${nativeFrom ?? 'none'}` }
 
 /** The parts of a list that its envelope depends on. */
 interface Enveloped {

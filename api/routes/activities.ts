@@ -2,7 +2,7 @@
 
 import { endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
-import { listEndpoint } from '#http/listEndpoint.ts'
+import { listEndpoint, nativeHeaders } from '#http/listEndpoint.ts'
 import { dataPageRules } from '#http/request/pagination.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
@@ -86,14 +86,15 @@ export const listTransactionActivitiesEndpoint = endpoint({
   response: s.object({ data: s.array(activitySchema) }),
   errors: ['transaction_not_found'],
   read: async (call, services: ActivityServices): Promise<Found> => {
-    const { postgres, state, declared } = readsOf(services, call.chainId)
+    const { postgres, state, declared, kind } = readsOf(services, call.chainId)
     const { transactionHash } = call.path
-    const { activities } = declared
-    const found = await findTransactionActivities(postgres, state, transactionHash, call.signal, activities)
+    const rules = { declared: declared.activities, hasCoin: kind !== 'tempo' }
+    const found = await findTransactionActivities(postgres, state, transactionHash, call.signal, rules)
     if (!found) throw new ApiError('transaction_not_found')
     return { ...found, view: await viewOf(call, found.items, services) }
   },
   present: ({ facts, items, view }) => ({ data: items.map((item) => presentActivity(facts, item, view)) }),
+  headers: nativeHeaders,
   cache: ({ final }) => (final ? 'mined' : 'none'),
 })
 

@@ -56,6 +56,8 @@ export interface TransactionActivities {
   readonly facts: ActivityFacts
   readonly items: readonly ActivityItem[]
   readonly final: boolean
+  /** As of an account's; absent where the chain has no coin. */
+  readonly nativeFrom?: number | null
 }
 
 /** The activities of a transaction as its sender sees them; null when it is in no block we hold. */
@@ -64,9 +66,10 @@ export function findTransactionActivities(
   state: ChainState,
   transaction: string,
   signal: AbortSignal,
-  declared: readonly Activity[],
+  { declared, hasCoin }: Pick<ActivityRules, 'declared' | 'hasCoin'>,
 ): Promise<TransactionActivities | null> {
   const { schema, final } = state
+  const visible = state.visible()
   return readSnapshot(postgres, signal, async (client) => {
     const found = await client.query<{ block_num: number; idx: number }>(
       `SELECT block_num, idx FROM ${quoteIdentifier(schema)}.txs WHERE hash = $1`,
@@ -77,7 +80,11 @@ export function findTransactionActivities(
     if (!facts) return null
     const quoteTokenOf = await readOrderQuotes({ client, schema }, [facts])
     const items = listActivities(facts, facts.from, { quoteTokenOf, declared })
-    return { facts, items, final: final.has(facts.block.number) }
+    const nativeFrom = hasCoin && visible && (await readNativeFrom({ client, schema, visible }))
+    return {
+      ...{ facts, items, final: final.has(facts.block.number) },
+      ...(nativeFrom !== false && nativeFrom !== undefined && { nativeFrom }),
+    }
   })
 }
 

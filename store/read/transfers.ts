@@ -56,7 +56,7 @@ export async function readNativeFrom({
   client,
   schema,
   visible: { segment },
-}: Source): Promise<number | null> {
+}: Pick<Source, 'client' | 'schema' | 'visible'>): Promise<number | null> {
   const { rows } = await client.query<{ block_num: number }>(
     `SELECT block_num FROM ${relationOf(schema, 'native_transfers')}
      WHERE is_logged AND block_num BETWEEN $1 AND $2 ORDER BY block_num LIMIT 1`,

@@ -17,6 +17,7 @@ import { findPoolTokens } from '#store/read/feePools.ts'
 import type { TokenChain } from '#store/read/tokens.ts'
 import { pathUsdAddress } from '#transform/addresses.ts'
 import { type NodeReader, readsOf } from '../../services.ts'
+import { assertNoCoin } from './coin.ts'
 import { readNodeBalances } from './nodeBalances.ts'
 import {
   atBlock,
@@ -171,9 +172,10 @@ export const listHoldersEndpoint = listEndpoint({
   item: holderSchema,
   meta: { token: s.optional(tokenSummarySchema) },
   cache: 'balances',
-  errors,
+  errors: [...errors, 'token_not_found'],
   list: async ({ chainId, path, filters, include, page, standing }, services: TokenServices) => {
     const { token } = path
+    assertNoCoin(token)
     const found = await listHolders(tokenChainOf(services, chainId, standing), token, filters.atBlock, page)
     const asked = include.has('token') ? [token] : []
     const name = (await services.tokenNames.read(chainId, asked, page.signal)).get(token)

@@ -8,6 +8,7 @@ import { presentTokenSummary, tokenSummarySchema } from '#present/token.ts'
 import { feeTokenOf, presentTransaction, transactionSchema } from '#present/transaction.ts'
 import { listTokenTransactions } from '#store/read/tokenTransactions.ts'
 import { type ReadServices, readsOf } from '../../services.ts'
+import { assertNoCoin } from './coin.ts'
 import { withFeeTokens } from './feeTokens.ts'
 
 export const listTokenTransactionsEndpoint = listEndpoint({
@@ -24,9 +25,11 @@ export const listTokenTransactionsEndpoint = listEndpoint({
   include: ['feeToken', 'token', 'totalCount'],
   item: transactionSchema,
   meta: { token: s.optional(tokenSummarySchema) },
+  errors: ['token_not_found'],
   list: async (call, services: ReadServices) => {
     const { chainId, path, filters, include, page } = call
     const { token } = path
+    assertNoCoin(token)
     const { postgres, state } = readsOf(services, chainId)
     const { feePayer, feeToken } = filters
     const found = await listTokenTransactions(

@@ -29,6 +29,7 @@ import {
   type TokenWants,
 } from '#store/read/tokens.ts'
 import { type ReadServices, readsOf } from '../../services.ts'
+import { assertNoCoin } from './coin.ts'
 
 export interface TokenServices extends ReadServices {
   readonly clock: Clock
@@ -235,6 +236,7 @@ export const readTokenEndpoint = endpoint({
   ],
   read: async (call, services: TokenServices): Promise<Token> => {
     const { chainId, path, filters, include, signal, standing } = call
+    if ('address' in path.token) assertNoCoin(path.token.address)
     const chain = tokenChainOf(services, chainId, standing)
     const { curatedTokens } = services
     const wants = wantsOf(include)

@@ -194,6 +194,23 @@ describe('activities', () => {
   })
 })
 
+describe('of a transaction', () => {
+  test('activities say from which block on they are complete', async () => {
+    const list = await api.get(`/v1/transfers?recipient=${carol}`)
+    const feed = await api.get(`/v1/transactions/${list.body.data[0].transactionHash}/activities`)
+    expect(check('/v1/transactions/{transactionHash}/activities', feed)).toEqual([])
+    expect([feed.status, feed.headers.get('svc-native-from')]).toEqual([200, '2'])
+  })
+})
+
+describe('the coin', () => {
+  test.each(['', '/transactions', '/holders'])('is no token at /v1/tokens/{coin}%s', async (door) => {
+    const refused = await api.get(`/v1/tokens/${coin}${door}`)
+    expect(check(`/v1/tokens/{token}${door}`, refused)).toEqual([])
+    expect([refused.status, refused.body.error.code]).toEqual([404, 'token_not_found'])
+  })
+})
+
 const csvOf = async (sql: string) => {
   const file = await api.get(`/v1/indexer/query?engine=clickhouse&format=csv&sql=${encodeURIComponent(sql)}`)
   return String(file.body).trim().split(/\r?\n/)
