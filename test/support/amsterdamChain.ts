@@ -3,7 +3,16 @@
  * has the same four transactions; since the fork they log what they moved of the coin (EIP-7708), and
  * the header's gas is now more and now less than what they paid for (EIP-7778). Made with viem only.
  */
-import { type Hex, keccak256, numberToHex, pad, stringToHex, toRlp } from 'viem'
+import {
+  encodeAbiParameters,
+  type Hex,
+  keccak256,
+  numberToHex,
+  pad,
+  stringToHex,
+  toFunctionSelector,
+  toRlp,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { FakeNode, NodeCall } from '../ingest/support/proxyNode.ts'
 import { startNode } from '../ingest/support/proxyNode.ts'
@@ -161,6 +170,16 @@ interface Served {
 }
 
 /**
+ * Answers to the functions that a token is asked. A program lists a token only with a name and a symbol:
+ * without them it holds the token's transfers and balances, and no token.
+ */
+const told = new Map<unknown, Hex>([
+  [toFunctionSelector('name()'), encodeAbiParameters([{ type: 'string' }], ['Seven'])],
+  [toFunctionSelector('symbol()'), encodeAbiParameters([{ type: 'string' }], ['SEV'])],
+  [toFunctionSelector('decimals()'), encodeAbiParameters([{ type: 'uint8' }], [18])],
+])
+
+/**
  * A node that holds these blocks, the first of them at `from`; `head` and `finalized` are asked at
  * every call.
  */
@@ -182,6 +201,7 @@ export function startBlocksNode(
       if (method === 'eth_chainId') return { result: numberToHex(chainId) }
       if (method === 'eth_getBlockByNumber') return { result: at(tag)?.block ?? null }
       if (method === 'eth_getBlockReceipts') return { result: at(tag)?.receipts ?? null }
+      if (method === 'eth_call') return { result: told.get(Object(tag).data) ?? '0x' }
       return { error: { code: -32601, message: 'the method does not exist' } }
     },
   })
