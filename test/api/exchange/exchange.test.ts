@@ -5,11 +5,10 @@
 import { formatUnits, getAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tokenNamesOf } from '#api/routes/tokens/tokens.ts'
-import type { EncodedBatch } from '#transform/batch.ts'
 import { readRecording } from '../../chain/recordings.ts'
 import { readBalances } from '../../store/support/balanceOracle.ts'
 import { type BookOracle, bookOf, type OracleFill, type OracleOrder } from '../../store/support/bookOracle.ts'
-import { recordedBatches } from '../../store/support/chainStore.ts'
+import { recordedRuns } from '../../store/support/chainStore.ts'
 import { followersOf, recordedCalls, type TestFollowers } from '../../store/support/followers.ts'
 import { type ChainApi, openChainApi, walk } from '../support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from '../support/openapi.ts'
@@ -26,9 +25,9 @@ const isoOf = (seconds: number) => new Date(seconds * 1000).toISOString().replac
 
 const chain = readRecording(recording)
 const oracle = bookOf(chain)
+const run = recordedRuns(recording)
 const callContracts = recordedCalls(recording, readBalances(recording))
 const bases = [...new Set([...oracle.pairs.values()].map(({ base }) => base))]
-let batches: EncodedBatch[]
 let api: ChainApi
 let followers: TestFollowers
 let check: ResponseCheck
@@ -41,11 +40,10 @@ async function open() {
   return { api: opened, followers: followersOf(opened.store, { callContracts }) }
 }
 beforeAll(async () => {
-  batches = recordedBatches(recording, 1)
   const opened = await open()
   api = opened.api
   followers = opened.followers
-  await api.append(batches.slice(0, lastBlock + 1))
+  await api.append(run(0, lastBlock))
   await api.finalize(finalBlock)
   await followers.settle()
   check = await responseCheck(api)
@@ -139,11 +137,11 @@ describe('depth and orders of the exchange', () => {
 
   test('a walk over orders shows the block of its first page while the chain grows', async () => {
     const { api: growing, followers } = await open()
-    await growing.append(batches.slice(0, 101))
+    await growing.append(run(0, 100))
     await followers.settle()
     let next = 101
     const rows = await walk(growing, '/v1/exchange/orders?limit=20&order=asc', async () => {
-      await growing.append(batches.slice(next, next + 1))
+      await growing.append(run(next, next))
       next += 1
       await followers.settle()
     })

@@ -4,11 +4,12 @@
 import { decodeEventLog, parseAbiItem } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readRecording } from '../../chain/recordings.ts'
-import { recordedBatches } from '../../store/support/chainStore.ts'
+import { recordedRuns } from '../../store/support/chainStore.ts'
 import { type Answer, ask, type ChainApi, openChainApi } from '../support/chainApi.ts'
 import { openStream } from '../support/eventStream.ts'
 
 const recording = 'tempo-dev-2k'
+const run = recordedRuns(recording)
 const finalBlock = 100
 const declarations = [
   'event Transfer(address indexed from, address indexed to, uint256 amount)',
@@ -25,8 +26,7 @@ describe('tables by signature', () => {
   let api: ChainApi
   beforeAll(async () => {
     api = await openChainApi()
-    const batches = recordedBatches(recording, 1)
-    await api.append(batches.slice(0, finalBlock + 1))
+    await api.append(run(0, finalBlock))
     await api.finalize(finalBlock)
     await api.fillClickHouse()
   })
@@ -105,8 +105,7 @@ describe('tables by signature', () => {
     const url = `${api.server.origin}/v1/indexer/query?live=true&${parametersOf(sql, [declarations[0]])}`
     const client = await openStream(url)
     await client.until((events) => events.length > 0)
-    const batches = recordedBatches(recording, 1)
-    await api.append(batches.slice(finalBlock + 1, finalBlock + 6))
+    await api.append(run(finalBlock + 1, finalBlock + 5))
     const isResult = ({ event }: { readonly event: string }) => event === 'result'
     const events = await client.until((seen) => seen.filter(isResult).length >= 5)
     client.close()

@@ -3,8 +3,7 @@
 // Method: the recorded chain in a real store behind a real server; expectations from the recording
 // by rules of their own.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import type { EncodedBatch } from '#transform/batch.ts'
-import { recordedBatches } from '../../store/support/chainStore.ts'
+import { recordedBatches, recordedRuns } from '../../store/support/chainStore.ts'
 import { fullTest, onceTest, share } from '../../support/breadth.ts'
 import { type ChainApi, namedToken, openChainApi, walk } from '../support/chainApi.ts'
 import { commonest, type Oracle, type OracleTransaction, readOracle } from '../support/oracle.ts'
@@ -242,15 +241,12 @@ describe('blocks and transactions, alone and with payloads', () => {
 })
 
 describe('lists of a moving chain', () => {
-  let batches: EncodedBatch[]
-  beforeAll(() => {
-    batches = recordedBatches(recording, 1)
-  })
+  const run = recordedRuns(recording)
 
   onceTest('a walk gives every final row once while blocks are appended and reverted', async () => {
     const api = await openChainApi()
     afterAll(() => api.close())
-    await api.append(batches.slice(0, 100))
+    await api.append(run(0, 99))
     await api.finalize(80)
     let moves = 0
     const reorged: string[] = []
@@ -259,8 +255,8 @@ describe('lists of a moving chain', () => {
       if (from) reorged.push(from)
       moves += 1
       if (moves === 2) await api.revertTo(90)
-      if (moves === 3) await api.append(batches.slice(91, 105))
-      if (moves > 3 && moves < 15) await api.append(batches.slice(101 + moves, 102 + moves))
+      if (moves === 3) await api.append(run(91, 104))
+      if (moves > 3 && moves < 15) await api.append(run(101 + moves, 101 + moves))
     })
     const hashes = rows.map((row) => row.hash)
     const final = readOracle(recording, 81).transactions.map((tx) => tx.hash)
@@ -274,7 +270,7 @@ describe('lists of a moving chain', () => {
   fullTest('a walk is told of a reorg that left no row behind what it has read', async () => {
     const api = await openChainApi()
     onTestFinished(() => api.close())
-    await api.append(batches.slice(0, 100))
+    await api.append(run(0, 99))
     await api.finalize(80)
     const path = '/v1/transactions?order=asc&limit=5&blockNumber.from=86'
     const { body } = await api.get(path)
@@ -287,7 +283,7 @@ describe('lists of a moving chain', () => {
   fullTest('the edge of unfinished history is a short page with a cursor that goes on later', async () => {
     const api = await openChainApi({ headFrom: 60 })
     onTestFinished(() => api.close())
-    await api.append(batches.slice(60, 100))
+    await api.append(run(60, 99))
     const newest = readOracle(recording, 100).transactions.filter((tx) => tx.blockNumber >= 60)
     const path = '/v1/transactions?limit=200'
     let page = await api.get(`${path}&include=totalCount`)
@@ -308,7 +304,7 @@ describe('lists of a moving chain', () => {
     expect(inside.status).toBe(503)
     const [chunk] = await api.store.history.openChunks({ from: 0, to: 59 })
     let loaded = chunk
-    for (const batch of batches.slice(0, 60)) {
+    for (const batch of run(0, 59)) {
       if (!loaded) throw new Error('no chunk was opened')
       await api.store.history.appendToChunk(loaded, batch)
       loaded = { ...loaded, tip: batch.range.to, tipHash: batch.refs.at(-1)?.hash ?? null }

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { QueryRequest, QueryResult, UserQueryEngine } from '#query/result.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
-import { recordedBatches } from '../../store/support/chainStore.ts'
+import { recordedBatches, recordedRuns } from '../../store/support/chainStore.ts'
 import { type ChainApi, openChainApi } from '../support/chainApi.ts'
 import { type LiveClient, type LiveEvent, openStream } from '../support/eventStream.ts'
 import { readOracle } from '../support/oracle.ts'
@@ -44,7 +44,7 @@ beforeAll(async () => {
       ...{ assertReady: (request) => engine.assertReady(request), close: () => engine.close() },
     }),
   })
-  await api.append(batches.slice(0, tip + 1))
+  await api.append(recordedRuns(recording)(0, tip))
   await api.finalize(final)
   await api.fillClickHouse()
 })

@@ -7,9 +7,8 @@ import type { CuratedTokens } from '#api/operator/curatedTokens.ts'
 import { tokenNamesOf } from '#api/routes/tokens/tokens.ts'
 import type { NodeReader } from '#api/services.ts'
 import { address } from '#primitives.ts'
-import type { EncodedBatch } from '#transform/batch.ts'
 import { type BalanceOracle, genesisTokens, readBalances } from '../../store/support/balanceOracle.ts'
-import { recordedBatches } from '../../store/support/chainStore.ts'
+import { recordedRuns } from '../../store/support/chainStore.ts'
 import { followersOf, recordedCalls, totalSupply } from '../../store/support/followers.ts'
 import { tokensAt } from '../../store/support/tokenOracle.ts'
 import { fullTest, onceDescribe, onceTest, share } from '../../support/breadth.ts'
@@ -21,6 +20,7 @@ import { balanceRows, balancesOf, holderRows, holdersOf, isTip20 } from './suppo
 
 const recording = 'tempo-dev-2k'
 const lastBlock = 122
+const run = recordedRuns(recording)
 const [pathUsd = '', alphaUsd = '', betaUsd = ''] = genesisTokens
 /** Blocks of every kind: genesis, long ago, within the changes kept, the newest. */
 const blocks = [0, 1, 24, 61, 90, 113, 121, 122]
@@ -46,7 +46,6 @@ async function openBalances(tokens: readonly string[] = [betaUsd, pathUsd, alpha
 let api: ChainApi
 let check: ResponseCheck
 let oracle: BalanceOracle
-let batches: EncodedBatch[]
 let everyone: string[]
 let tokens: string[]
 
@@ -59,9 +58,8 @@ const settle = (of: ChainApi) =>
 
 beforeAll(async () => {
   oracle = readBalances(recording)
-  batches = recordedBatches(recording, 1)
   ;({ api, check } = await openBalances())
-  await api.append(batches)
+  await api.append(run(0, lastBlock))
   await api.finalize(lastBlock - 3)
   await settle(api)
   tokens = [...oracle.at(lastBlock).keys()]
@@ -270,11 +268,11 @@ describe('filters of balances', () => {
 describe('walks over balances while the chain moves', () => {
   fullTest('a walk shows the block of its first page, however the chain grows', async () => {
     const growing = await openBalances()
-    await growing.api.append(batches.slice(0, 61))
+    await growing.api.append(run(0, 60))
     await settle(growing.api)
     let next = 61
     const grow = async () => {
-      await growing.api.append(batches.slice(next, next + 4))
+      await growing.api.append(run(next, next + 3))
       await growing.api.finalize(next - 2)
       next += 4
       await settle(growing.api)
@@ -286,14 +284,14 @@ describe('walks over balances while the chain moves', () => {
 
   onceTest('a walk whose block was taken back says so and goes on at the newest block left', async () => {
     const other = await openBalances()
-    await other.api.append(batches)
+    await other.api.append(run(0, lastBlock))
     await other.api.finalize(100)
     await settle(other.api)
     const path = `/v1/tokens/${pathUsd}/holders?limit=20`
     const first = await other.api.get(path)
     await other.api.revertTo(110)
     await settle(other.api)
-    await other.api.append(batches.slice(111, 116))
+    await other.api.append(run(111, 115))
     await settle(other.api)
     const second = await other.api.get(`${path}&cursor=${first.body.nextCursor}`)
     expect(second.headers.get('svc-reorged-from')).toBe('111')
@@ -323,7 +321,7 @@ onceDescribe('balances that are not known', () => {
       ...silentNode,
       balances: async (_holder, asked) => asked.map((token) => told.get(token) ?? null),
     })
-    await other.append(batches.slice(0, 30))
+    await other.append(run(0, 29))
     clock.waits = false
     const path = `/v1/addresses/${everyone[0]}/balances`
     const named = await other.get(`${path}?verified=true&include=totalCount`)
@@ -346,7 +344,7 @@ onceDescribe('balances that are not known', () => {
 
   test('balances that genesis leaves unknown are not told', async () => {
     const other = await openBalances()
-    await other.api.append(batches.slice(0, 30))
+    await other.api.append(run(0, 29))
     const honest = recordedCalls(recording, oracle)
     other.clock.waits = false
     const before = await other.api.get(`/v1/tokens/${pathUsd}/holders`)

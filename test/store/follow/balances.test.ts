@@ -9,7 +9,6 @@ import { balancesProjection } from '#store/follow/balances/balances.ts'
 import { GenesisUnreadableError } from '#store/follow/balances/genesis.ts'
 import { readFollower } from '#store/follow/follower.ts'
 import { toHex } from '#store/sql.ts'
-import type { EncodedBatch } from '#transform/batch.ts'
 import { readCalls } from '../../chain/recordings.ts'
 import { few, fullTest, onceDescribe, onceTest } from '../../support/breadth.ts'
 import {
@@ -20,7 +19,7 @@ import {
   readBalances,
   type TokenFacts,
 } from '../support/balanceOracle.ts'
-import { type ChainStore, openChainStore, recordedBatches } from '../support/chainStore.ts'
+import { type ChainStore, openChainStore, recordedRuns } from '../support/chainStore.ts'
 import { balanceOf, followersOf, recordedCalls, totalSupply } from '../support/followers.ts'
 
 const recording = 'tempo-dev-2k'
@@ -116,10 +115,9 @@ async function nextOf({ postgres, schema }: ChainStore): Promise<number> {
 
 const depths = Array.from({ length: 20 }, (_, index) => index + 1)
 
-let batches: EncodedBatch[]
+const run = recordedRuns(recording)
 let oracle: BalanceOracle
 beforeAll(() => {
-  batches = recordedBatches(recording, 1)
   oracle = readBalances(recording)
 })
 
@@ -129,7 +127,7 @@ async function openStore() {
   return store
 }
 async function append(store: ChainStore, from: number, to: number) {
-  for (const batch of batches.slice(from, to + 1)) await store.head.append(batch)
+  for (const batch of run(from, to)) await store.head.append(batch)
 }
 const follow = (store: ChainStore, options = {}) =>
   followersOf(store, { callContracts: recordedCalls(recording, oracle), ...options })

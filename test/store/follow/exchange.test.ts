@@ -4,15 +4,14 @@
 // order.
 import { decodeFunctionData, type Hex } from 'viem'
 import { Abis } from 'viem/tempo'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { bookFollower } from '#store/follow/exchange/bookFollower.ts'
 import { toHex } from '#store/sql.ts'
-import type { EncodedBatch } from '#transform/batch.ts'
 import { type RecordedBlock, readRecording } from '../../chain/recordings.ts'
 import { few, onceTest } from '../../support/breadth.ts'
 import { readBalances } from '../support/balanceOracle.ts'
 import { type BookOracle, bookOf } from '../support/bookOracle.ts'
-import { type ChainStore, openChainStore, recordedBatches } from '../support/chainStore.ts'
+import { type ChainStore, openChainStore, recordedRuns } from '../support/chainStore.ts'
 import { followersOf, recordedCalls } from '../support/followers.ts'
 
 const recording = 'tempo-dev-2k'
@@ -149,11 +148,8 @@ const DEPTHS = [1, 2, 3, 5, 8, 13, 21, 34, 55]
 
 describe('the order book', () => {
   const chain = readRecording(recording)
-  let batches: EncodedBatch[]
+  const run = recordedRuns(recording)
   const callContracts = recordedCalls(recording, readBalances(recording))
-  beforeAll(() => {
-    batches = recordedBatches(recording, 1)
-  })
 
   async function openStore() {
     const store = await openChainStore({ headFrom: 0 })
@@ -161,7 +157,7 @@ describe('the order book', () => {
     return store
   }
   async function append(store: ChainStore, from: number, to: number) {
-    for (const batch of batches.slice(from, to + 1)) await store.head.append(batch)
+    for (const batch of run(from, to)) await store.head.append(batch)
   }
   const histories = async (store: ChainStore) => ({
     orders: await rowsOf(store, 'exchange_orders_history', 'order_id, block_num'),

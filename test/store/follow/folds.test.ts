@@ -3,18 +3,17 @@
 // Method: the recorded chain in a real store; expectations by viem over the raw recording, and by
 // the recorded node's own answers at its last block.
 import { decodeFunctionResult, type Hex, parseAbi, toFunctionSelector } from 'viem'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { foldFollower } from '#store/follow/foldFollower.ts'
 import { readGenesisTokens } from '#store/follow/tokens/genesisTokens.ts'
 import { tokensFold } from '#store/follow/tokens/tokens.ts'
 import { toldText } from '#store/follow/tokens/tokenTexts.ts'
 import { readCoverage } from '#store/ledger/lane.ts'
 import { toHex } from '#store/sql.ts'
-import type { EncodedBatch } from '#transform/batch.ts'
 import { readCalls } from '../../chain/recordings.ts'
 import { few, fullTest } from '../../support/breadth.ts'
 import { genesisTokens, readBalances } from '../support/balanceOracle.ts'
-import { type ChainStore, openChainStore, recordedBatches } from '../support/chainStore.ts'
+import { type ChainStore, openChainStore, recordedRuns } from '../support/chainStore.ts'
 import { followersOf, recordedCalls } from '../support/followers.ts'
 import { type OracleToken, tokensAt } from '../support/tokenOracle.ts'
 
@@ -65,11 +64,8 @@ async function historyOf(store: ChainStore) {
 
 const depths = Array.from({ length: 20 }, (_, index) => index + 1)
 
-let batches: EncodedBatch[]
+const run = recordedRuns(recording)
 const callContracts = recordedCalls(recording, readBalances(recording))
-beforeAll(() => {
-  batches = recordedBatches(recording, 1)
-})
 
 async function openStore() {
   const store = await openChainStore({ headFrom: 0 })
@@ -77,7 +73,7 @@ async function openStore() {
   return store
 }
 async function append(store: ChainStore, from: number, to: number) {
-  for (const batch of batches.slice(from, to + 1)) await store.head.append(batch)
+  for (const batch of run(from, to)) await store.head.append(batch)
 }
 
 describe('folds', () => {
@@ -225,7 +221,7 @@ describe('folds after reverts, crashes and gaps', () => {
     expect(await readCoverage(store.postgres.pool, store.schema, 'postgres', 'tokens')).toEqual([])
     const [chunk] = await store.history.openChunks({ from: 0, to: 99 })
     let loaded = chunk
-    for (const batch of batches.slice(0, 100)) {
+    for (const batch of run(0, 99)) {
       if (!loaded) throw new Error('no chunk was opened')
       await store.history.appendToChunk(loaded, batch)
       loaded = { ...loaded, tip: batch.range.to, tipHash: batch.refs.at(-1)?.hash ?? null }

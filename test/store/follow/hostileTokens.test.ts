@@ -23,12 +23,13 @@ import { tokensFold } from '#store/follow/tokens/tokens.ts'
 import { toBytes, toHex } from '#store/sql.ts'
 import type { WrittenLog } from '../../api/support/writtenChain.ts'
 import { genesisTokens, readBalances } from '../support/balanceOracle.ts'
-import { type ChainStore, openChainStore, recordedBatches } from '../support/chainStore.ts'
+import { type ChainStore, openChainStore, recordedRuns } from '../support/chainStore.ts'
 import { followersOf, recordedCalls, type TestFollowers } from '../support/followers.ts'
 import { writeLogs } from '../support/writeLogs.ts'
 
 const recording = 'tempo-dev-2k'
 const blocks = 20
+const run = recordedRuns(recording)
 /** A block of the recording, whose own logs come first. */
 const block = 12
 const FIRST_LOG = 1_000
@@ -97,7 +98,7 @@ describe('hostile tokens', () => {
 
   beforeAll(async () => {
     store = await openChainStore({ headFrom: 0 })
-    for (const batch of recordedBatches(recording, 1).slice(0, blocks)) await store.head.append(batch)
+    for (const batch of run(0, blocks - 1)) await store.head.append(batch)
     const grants = Array.from({ length: 5_000 }, (_, index) => granted(index + 1, true))
     const text = random.join('')
     await writeLogs(
@@ -199,7 +200,7 @@ describe('hostile ERC-20s', () => {
   let store: ChainStore
   beforeEach(async () => {
     store = await openChainStore({ headFrom: 0 })
-    for (const batch of recordedBatches(recording, 1).slice(0, blocks)) await store.head.append(batch)
+    for (const batch of run(0, blocks - 1)) await store.head.append(batch)
   })
   afterEach(() => store.close())
 

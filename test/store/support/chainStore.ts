@@ -170,6 +170,39 @@ export function recordedBatches(name: string, width: number): EncodedBatch[] {
   )
 }
 
+/** Blocks of the wide batches of `recordedRuns`. */
+const RUN_BLOCKS = 10
+
+/**
+ * The recorded chain as batches of exactly the blocks that are asked for, both inclusive: ten blocks each
+ * from ten to ten and one each at both ends, for a commit costs the same for ten blocks as for one.
+ */
+export function recordedRuns(name: string): (from: number, to: number) => readonly EncodedBatch[] {
+  const [single, ten] = [batchesOf(name, 1), batchesOf(name, RUN_BLOCKS)]
+  return (from, to) => {
+    const run: EncodedBatch[] = []
+    for (let block = from; block <= to; block = (run.at(-1)?.range.to ?? to) + 1) {
+      const isWide = block % RUN_BLOCKS === 0 && block + RUN_BLOCKS - 1 <= to
+      run.push(isWide ? ten(block / RUN_BLOCKS) : single(block))
+    }
+    return run
+  }
+}
+
+/** The batches of a width by their place, each decoded when it is first asked for. */
+function batchesOf(name: string, width: number): (place: number) => EncodedBatch {
+  const ranges = recordedRanges(name, width)
+  const known = new Map<number, EncodedBatch>()
+  return (place) => {
+    const recorded = ranges[place]
+    if (!recorded) throw new RangeError(`${name} has fewer blocks`)
+    const { range, bytes } = recorded
+    const batch = known.get(place) ?? decode({ range, bytes, endpoint: 'recording' })
+    known.set(place, batch)
+    return batch
+  }
+}
+
 /** A batch of its own buffers: the test runs the worker's code without its thread. */
 export function decode(raw: RawRange, checks: Checks = 'roots', profile = devProfile): EncodedBatch {
   return structuredClone(decodeRaw({ ...profile, checks }, raw).batch)
