@@ -24,7 +24,8 @@ import {
   requestData,
   startBlocksNode,
 } from '../support/amsterdamChain.ts'
-import { freshDatabase } from '../support/engines.ts'
+import { fullTest, onceTest, share } from '../support/breadth.ts'
+import { migratedDatabase } from '../support/engines.ts'
 import { ethereumProfile, rangeOf } from '../transform/ranges.ts'
 import { type Access, type IndexedChain, openIndexedChain } from './support/indexedChain.ts'
 
@@ -38,7 +39,7 @@ interface Indexed extends IndexedChain {
 }
 
 async function openAccess(): Promise<Access> {
-  const { drop, ...access } = await freshDatabase()
+  const { drop, ...access } = await migratedDatabase()
   onTestFinished(drop)
   return access
 }
@@ -186,7 +187,7 @@ describe('a chain that passes the fork', () => {
       ...{ amount: `${amount}`, to: to.slice(2), is_logged: `${logIndex !== null}` },
     }))
 
-  test('arrives whole and equal, and so again where ClickHouse was emptied', async () => {
+  onceTest('arrives whole and equal, and so again where ClickHouse was emptied', async () => {
     const blocks = await amsterdamChain(HEAD + 1, FORK)
     const access = await openAccess()
     const first = await index(access, blocks)
@@ -201,7 +202,7 @@ describe('a chain that passes the fork', () => {
     await expectAll(await index(access, blocks))
   })
 
-  test('is held with VERIFY=links, which says of no block that it is proved or unprovable', async () => {
+  fullTest('is held with VERIFY=links, which says of no block that it is proved or unprovable', async () => {
     const blocks = await amsterdamChain(HEAD + 1, FORK)
     const indexed = await index(await openAccess(), blocks, 'links')
     await expectEqual(indexed, 'links')
@@ -211,7 +212,7 @@ describe('a chain that passes the fork', () => {
     })
   })
 
-  test('is the same to a node that leaves out slots, whichever the stores were filled by', async () => {
+  fullTest('is the same to a node that leaves out slots, whichever the stores were filled by', async () => {
     const told = await amsterdamChain(HEAD + 1, FORK)
     const slotless = told.map((recorded) => withBlock(recorded, ({ slotNumber: _, ...block }) => block))
     const forged = slotless.map((recorded) =>
@@ -234,7 +235,7 @@ describe('a chain that passes the fork', () => {
     }
   })
 
-  test('has no token of the coin, and logs of requests as they were emitted', async () => {
+  onceTest('has no token of the coin, and logs of requests as they were emitted', async () => {
     const blocks = (await amsterdamChain(HEAD + 1, 0)).slice(5)
     const indexed = await index(await openAccess(), blocks)
     await expectEqual(indexed)
@@ -253,11 +254,13 @@ describe('a chain that passes the fork', () => {
 
 const bare = (name: Parameters<typeof amsterdamHeader>[0]) => ({ block: amsterdamHeader(name), receipts: [] })
 
-test.each([
+const vectors = [
   ['a devnet over its fork', [bare('devnet191prague'), bare('devnet192amsterdam')]],
   ['a header by go-ethereum', [bare('synthetic')]],
   ...amsterdamBlocks().map((block, at) => [`block ${at} of the specification`, [block]] as const),
-] as const)('vectors arrive proved in both stores: %s', async (_, blocks) => {
+] as const
+
+test.each(share(vectors, 2))('vectors arrive proved in both stores: %s', async (_, blocks) => {
   const indexed = await index(await openAccess(), blocks)
   await expectEqual(indexed)
   expect(await headersOf(indexed)).toEqual(blocks.map((block) => toldHeader(block)))

@@ -1,0 +1,2 @@
+// amsterdam.test.ts in its whole breadth.
+import './amsterdam.test.ts'
