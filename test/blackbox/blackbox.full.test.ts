@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   blockIndexed,
+  blockProjected,
   freshDataDir,
   get,
   type RunningMillrace,
@@ -25,6 +26,7 @@ beforeAll(async () => {
   await until(async () => (await get(`${program.origin}/ready`)).status === 200)
   // Enough traffic for several pages of everything.
   await blockIndexed(program, 40)
+  await blockProjected(program, 40)
 })
 afterAll(async () => {
   await program?.stop()

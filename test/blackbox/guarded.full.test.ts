@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   blockIndexed,
+  blockProjected,
   freshDataDir,
   get,
   type RunningMillrace,
@@ -24,6 +25,7 @@ beforeAll(async () => {
   program = await startMillrace(environment)
   await until(async () => (await get(`${program.origin}/ready`)).status === 200)
   await blockIndexed(program, 40)
+  await blockProjected(program, 40)
 })
 afterAll(async () => {
   await program?.stop()

@@ -32,18 +32,19 @@ const accountOf = (addressIndex: number) =>
   mnemonicToAccount('test test test test test test test test test test test junk', { addressIndex })
 const keyOf = (index: number) => toHex(accountOf(index).getHdKey().privateKey ?? new Uint8Array())
 const BLOCK_MS = 500
-/** Two of three nodes fail for this long, then others. */
-const TURN_MS = 700
+/** Two of three nodes fail until the third has answered as many calls, however slow the machine is. */
+const TURN_CALLS = 20
 
 let chain: Awaited<ReturnType<typeof startTestDevChain>>
 let nodes: FailingNode[]
 let program: RunningMillrace
 let url: string
 let mining: ReturnType<typeof setInterval>
+let answered = () => {}
 beforeAll(async () => {
   chain = await startTestDevChain()
   mining = setInterval(() => void mineBlocks(chain.rpcUrl, 1).catch(() => {}), BLOCK_MS)
-  nodes = await Promise.all([1, 2, 3].map(() => startFailingNode(chain.rpcUrl)))
+  nodes = await Promise.all([1, 2, 3].map(() => startFailingNode(chain.rpcUrl, () => answered())))
   program = await startMillrace({ DATA_DIR: dataDir.path, RPC_URL: nodes.map((node) => node.url).join(',') })
   url = `${program.origin}/rpc/4217`
 })
@@ -62,16 +63,18 @@ describe('while all nodes are well', () => {
 })
 
 describe('while two of three nodes fail in turns', () => {
-  let turning: ReturnType<typeof setInterval>
   beforeAll(() => {
-    let turn = 0
-    turning = setInterval(() => {
-      turn++
-      for (const [index, node] of nodes.entries()) node.fails = index !== turn % nodes.length
-    }, TURN_MS)
+    let calls = 0
+    const turn = () => {
+      for (const [index, node] of nodes.entries()) node.fails = index !== (calls / TURN_CALLS) % nodes.length
+    }
+    answered = () => {
+      if (++calls % TURN_CALLS === 0) turn()
+    }
+    turn()
   })
   afterAll(() => {
-    clearInterval(turning)
+    answered = () => {}
     for (const node of nodes) node.fails = false
   })
   test('viem', () => viemFlow(21n))

@@ -15,10 +15,15 @@ const failures: readonly ((response: ServerResponse) => void)[] = [
     response.end('{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"daily request limit reached"}}'),
 ]
 
-export async function startFailingNode(url: string): Promise<FailingNode> {
+/** @param answered called at each call that it passed on and answered */
+export async function startFailingNode(url: string, answered = () => {}): Promise<FailingNode> {
   let turn = 0
   const node = await startNode({
-    call: (call) => forward(url, call),
+    call: async (call) => {
+      const answer = await forward(url, call)
+      answered()
+      return answer
+    },
     request: (calls, response) => {
       if (!failing.fails) return false
       const { method = '' }: Partial<NodeCall> = Object(calls)

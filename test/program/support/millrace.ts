@@ -200,6 +200,13 @@ export async function blockIndexed({ origin }: RunningMillrace, block: number): 
   while ((await get(`${origin}/ready?minBlock=${block}`)).status !== 200);
 }
 
+/** Waits for a block in everything that is computed from blocks. */
+export async function blockProjected(program: RunningMillrace, block: number): Promise<void> {
+  const isReached = ({ projections }: StatusReport['chains'][number]) =>
+    projections.every(({ tip }) => (tip ?? 0) >= block)
+  await until(async () => (await statusOf(program)).chains.every(isReached))
+}
+
 /** Waits until the condition holds; the test's own timeout ends a condition that never does. */
 export async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 200))
