@@ -8,6 +8,7 @@ import { endpoint } from '#http/endpoint.ts'
 import { errorCatalogue } from '#http/errors.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
+import { jobErrors, nodeErrors } from '#orchestrator/job/jobErrors.ts'
 import { endlessRows, examples } from '../support/toolkitExamples.ts'
 import { type RunningServer, startServer } from '../support/toolkitServer.ts'
 
@@ -163,7 +164,7 @@ test('the page of errors has each code at its own address', async () => {
   expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
   const html = await page.text()
   const ids = [...html.matchAll(/<h3 id="(\w+)">/g)].map(([, id]) => id)
-  expect(ids).toEqual(Object.keys(errorCatalogue))
+  expect(ids).toEqual([...Object.keys(errorCatalogue), ...jobErrors, ...Object.keys(nodeErrors)])
   // No Markdown is left, and nothing is loaded from elsewhere.
   expect(html).not.toMatch(/\*\*|\]\(|```|^#|src=|href=/m)
 })
