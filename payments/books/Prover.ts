@@ -21,7 +21,7 @@ import {
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Queryable } from '#store/ledger/lane.ts'
-import { type FinalTransaction, readFinal } from '#store/read/payments/settlements.ts'
+import { type FinalTransaction, readLinked } from '#store/read/payments/settlements.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Outcome } from '../methods/PaymentMethod.ts'
 import { readFinalOnNodes } from './finalOnNodes.ts'
@@ -104,7 +104,7 @@ export class Prover {
     const hashes = payments.map(({ txHash }) => txHash)
     if (hashes.length === 0) return Promise.resolve(new Map())
     const { index } = chain
-    return index ? readFinal(index.reads, index.schema, hashes) : readFinalOnNodes(nodes, payments)
+    return index ? readLinked(index.reads, index.schema, hashes) : readFinalOnNodes(nodes, payments)
   }
 
   async #prove(payment: Settled, transaction: FinalTransaction | undefined): Promise<void> {

@@ -220,6 +220,19 @@ export async function readCoverage(
   return parseMultirange(result.rows[0]?.blocks ?? '{}')
 }
 
+/**
+ * The blocks that are final: held without a gap up to the newest final one. A chunk of history below a
+ * gap may be of a branch that is not the chain. Null while there are none.
+ */
+export async function readFinalRange(client: Queryable, schema: string): Promise<BlockRange | null> {
+  const lane = await readLane(client, schema)
+  const to = lane?.finalized ?? -1
+  const linked = (await readCoverage(client, schema, 'postgres')).find(
+    (range) => range.from <= to && to <= range.to,
+  )
+  return linked ? { from: linked.from, to } : null
+}
+
 /** The coverage of every projection of a store, followers included, by the version of its rules. */
 export async function readCoverages(
   client: Queryable,

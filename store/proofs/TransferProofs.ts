@@ -6,7 +6,7 @@
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
 import { failure } from '#errors.ts'
-import { type Queryable, readLane } from '../ledger/lane.ts'
+import { type Queryable, readFinalRange } from '../ledger/lane.ts'
 import { relationOf, toBytes } from '../sql.ts'
 import type { ProvedTransfer, TransferProof } from './transferProof.ts'
 import type { TransferProofTask } from './transferProof.worker.ts'
@@ -57,13 +57,14 @@ async function readFinalBlock(
   { reads, schema }: ProvedChain,
   hash: string,
 ): Promise<Pick<TransferProofTask, 'blockNumber' | 'parts'> | null> {
-  const lane = await readLane(reads, schema)
+  const final = await readFinalRange(reads, schema)
+  if (!final) return null
   const { rows } = await reads.query<{ block_num: number; payload: Buffer | null }>(
     `SELECT raw.block_num, CASE WHEN sum(octet_length(raw.payload)) OVER () <= $3 THEN raw.payload END AS payload
      FROM ${relationOf(schema, 'raw')} raw
-     WHERE raw.block_num = (SELECT block_num FROM ${relationOf(schema, 'txs')} WHERE hash = $1 AND block_num <= $2 LIMIT 1)
+     WHERE raw.block_num = (SELECT block_num FROM ${relationOf(schema, 'txs')} WHERE hash = $1 AND block_num BETWEEN $2 AND $4 LIMIT 1)
      ORDER BY raw.part`,
-    [toBytes(hash), lane?.finalized ?? -1, BLOCK_BYTES_MAX],
+    [toBytes(hash), final.from, BLOCK_BYTES_MAX, final.to],
   )
   const [first] = rows
   const parts = rows.flatMap(({ payload }) => (payload ? [Uint8Array.from(payload)] : []))

@@ -143,7 +143,7 @@ export async function readStill(
 ): Promise<number | null> {
   const [needed, version] =
     stream === 'fills' ? [exchangeProjection.name, exchangeProjection.version] : ['base', null]
-  const text = `SELECT (SELECT finalized FROM ${relationOf(schema, 'lanes')} WHERE name = 'head') AS finalized,
+  const text = `SELECT ${finalFromSql(schema)} AS finalized,
      (SELECT hash FROM ${relationOf(schema, 'blocks')} WHERE num = $1::bigint) IS DISTINCT FROM $2::bytea
        OR EXISTS (SELECT FROM ${relationOf(schema, 'coverage')} WHERE store = 'postgres' AND projection = $3
          AND version = coalesce($4::int, version) AND blocks @> $1::bigint + 1) AS moved`
@@ -174,6 +174,24 @@ async function readBookCovered(client: Queryable, schema: string): Promise<Range
   const held = parseMultirange(blocks)
   return reverted === null ? held : intersection(held, [{ from: 0, to: reverted - 1 }])
 }
+
+/**
+ * The newest final block, if it is at this place or blocks held without a gap link both; -1 elsewhere. The
+ * blocks above the place are no more than history then, which may be of a branch that is not the chain.
+ */
+export async function readFinalFrom(client: Queryable, schema: string, place: number): Promise<number> {
+  const { rows } = await client.query<{ finalized: number | null }>(
+    `SELECT ${finalFromSql(schema)} AS finalized`,
+    [place],
+  )
+  return rows[0]?.finalized ?? -1
+}
+
+/** As a scalar, null for none; the place is $1. */
+const finalFromSql = (schema: string) =>
+  `(SELECT finalized FROM ${relationOf(schema, 'lanes')} WHERE name = 'head' AND (finalized <= $1::bigint
+     OR (SELECT blocks FROM ${relationOf(schema, 'coverage')} WHERE store = 'postgres' AND projection = 'base'
+         ORDER BY version DESC LIMIT 1) @> int8range($1::bigint + 1, finalized + 1)))`
 
 /** The newest final block, as envelopes say it. */
 export async function readToldFinal(client: Queryable, chainId: number): Promise<number> {

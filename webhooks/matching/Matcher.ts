@@ -29,13 +29,14 @@ import { repeat } from '#runtime/repeat.ts'
 import type { Clock, Failpoint } from '#runtime/runtime.ts'
 import { readOnce, readSnapshot } from '#store/cancel.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
-import { type Queryable, readLane, readRef } from '#store/ledger/lane.ts'
+import { type Queryable, readRef } from '#store/ledger/lane.ts'
 import {
   BLOCKS_MAX,
   findFork,
   headPlace,
   type Place,
   readCovered,
+  readFinalFrom,
   readPieceBlocks,
   readStill,
   type Stream,
@@ -163,8 +164,7 @@ export class Matcher {
 
   async #look(client: Queryable, position: Position): Promise<Seen> {
     const { schema, chain } = this.#options
-    const lane = await readLane(client, schema)
-    const finalized = lane?.finalized ?? -1
+    const finalized = Math.max(position.finalized, await readFinalFrom(client, schema, position.number))
     const held = position.hash === null ? null : await readRef(client, schema, position.number)
     if (position.hash !== null && held?.hash !== position.hash) {
       const fork = await findFork(client, schema, this.#of)

@@ -1,5 +1,5 @@
 /** Transfers that settle payments: what final blocks say of transactions, and of what came in. */
-import { type Queryable, readLane } from '../../ledger/lane.ts'
+import { type Queryable, readFinalRange, readLane } from '../../ledger/lane.ts'
 import { pairHash, relationOf, toBytes, toHex } from '../../sql.ts'
 
 /** A transfer. */
@@ -37,6 +37,20 @@ interface FoundRow extends Omit<TransferRow, 'token' | 'amount'> {
   /** Null in a transaction without transfers. */
   readonly token: Buffer | null
   readonly amount: string | null
+}
+
+/**
+ * As `readFinal`, without those below a gap of the index: they may be of a branch that is not the chain.
+ * A proof is written down for good; an audit looks again, and a gap is no reason to miss what it saw.
+ */
+export async function readLinked(
+  client: Queryable,
+  schema: string,
+  hashes: readonly string[],
+): Promise<ReadonlyMap<string, FinalTransaction>> {
+  const final = await readFinalRange(client, schema)
+  const found = final ? await readFinal(client, schema, hashes) : new Map<string, FinalTransaction>()
+  return new Map([...found].filter(([, { blockNumber }]) => final !== null && blockNumber >= final.from))
 }
 
 /** Those of the transactions that final blocks have, by hash, with every transfer in them. */

@@ -5,6 +5,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { ChainState } from '#store/ledger/chainState.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import { findBlock } from '#store/read/blocks.ts'
+import { readLinked } from '#store/read/payments/settlements.ts'
+import { readFinalFrom, readStill } from '#store/read/pieces.ts'
 import { readTxByHash } from '#store/read/rpc/txByHash.ts'
 import { findTransaction } from '#store/read/transactions.ts'
 import { openChainStore, recordedBatches } from '../support/chainStore.ts'
@@ -30,6 +32,8 @@ test('history is final once it is linked to what is final', async () => {
     await state.refresh()
   }
   await attach(low)
+  const last = low.refs.at(-1)
+  if (!last) throw new Error('a batch has blocks')
   const hash = await transactionIn(store, low.range)
   const finals = async () => {
     const named = [low.refs[3]?.hash ?? '', between.refs[3]?.hash ?? '', head.refs[3]?.hash ?? '']
@@ -41,11 +45,20 @@ test('history is final once it is linked to what is final', async () => {
       (await readTxByHash(postgres, state, hash, never))?.final,
       (await findTransaction(postgres, state, hash, never))?.final,
       state.final.has(low.range.to),
+      (await readLinked(postgres.pool, schema, [hash])).has(hash),
     ]
   }
-  expect(await finals()).toEqual([false, null, true, false, false, false])
+  const finalFrom = async () => [
+    await readFinalFrom(postgres.pool, schema, low.range.from),
+    await readFinalFrom(postgres.pool, schema, head.range.to),
+    // Blocks were attached behind it.
+    await readStill(postgres.pool, schema, 'blocks', { number: low.range.to, hash: last.hash }),
+  ]
+  expect(await finalFrom()).toEqual([-1, 25, -1])
+  expect(await finals()).toEqual([false, null, true, false, false, false, false])
   await attach(between)
-  expect(await finals()).toEqual([true, true, true, true, true, true])
+  expect(await finals()).toEqual([true, true, true, true, true, true, true])
+  expect(await finalFrom()).toEqual([25, 25, null])
   expect([25, 26].map((number) => state.final.has(number))).toEqual([true, false])
 })
 
