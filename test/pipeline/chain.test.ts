@@ -9,7 +9,7 @@ import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { type Clock, systemRuntime } from '#runtime/runtime.ts'
 import { expectInClickHouse, expectInPostgres } from '../store/support/expectHeld.ts'
 import { fullTest, onceTest } from '../support/breadth.ts'
-import { freshDatabase } from '../support/engines.ts'
+import { migratedDatabase } from '../support/engines.ts'
 import { loadRecordedChain, type RecordedChain } from '../support/recordedChain.ts'
 import {
   encoded,
@@ -32,7 +32,7 @@ async function start(options: IndexedChainOptions): Promise<IndexedChain> {
 }
 
 async function openAccess() {
-  const { drop, ...access } = await freshDatabase()
+  const { drop, ...access } = await migratedDatabase()
   onTestFinished(drop)
   return access
 }

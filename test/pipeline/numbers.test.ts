@@ -8,7 +8,7 @@ import { readArchivedHeader } from '#store/ledger/archive.ts'
 import { silentLogger } from '#telemetry.ts'
 import { startReplay } from '../chain/startReplay.ts'
 import { forward, startNode } from '../ingest/support/proxyNode.ts'
-import { freshDatabase } from '../support/engines.ts'
+import { migratedDatabase } from '../support/engines.ts'
 import { loadRecordedChain } from '../support/recordedChain.ts'
 import { openIndexedChain } from './support/indexedChain.ts'
 
@@ -31,7 +31,7 @@ test('a size of 2^64 and a price of 2^256 - 1 from both of two endpoints: the ch
   onTestFinished(async () => {
     for (const node of nodes) await node.close()
   })
-  const { drop, ...access } = await freshDatabase()
+  const { drop, ...access } = await migratedDatabase()
   onTestFinished(drop)
   const source = createSource({
     chainId: 42431,

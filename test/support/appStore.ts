@@ -7,7 +7,7 @@ import { type AppDatabase, appDatabase } from '#rows/database.ts'
 import { migrateApp } from '#store/maintain/migrate.ts'
 import { openPostgres, type Postgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
-import { freshDatabase } from './engines.ts'
+import { migratedDatabase } from './engines.ts'
 
 export interface AppStore {
   readonly databaseUrl: string
@@ -17,7 +17,7 @@ export interface AppStore {
 
 /** Called at the top of a test file. */
 export async function openAppStore(): Promise<AppStore> {
-  const { databaseUrl, drop } = await freshDatabase()
+  const { databaseUrl, drop } = await migratedDatabase()
   const postgres = openPostgres({ url: databaseUrl, applicationName: 'test', log: silentLogger })
   afterAll(async () => {
     await postgres.close()

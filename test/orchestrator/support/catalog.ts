@@ -6,7 +6,7 @@ import { type AppDatabase, appDatabase } from '#rows/database.ts'
 import { migrateApp } from '#store/maintain/migrate.ts'
 import { openPostgres } from '#store/postgres.ts'
 import { createLogger } from '#telemetry.ts'
-import { freshDatabase } from '../../support/engines.ts'
+import { migratedDatabase } from '../../support/engines.ts'
 
 export interface TestCatalog {
   readonly app: AppDatabase
@@ -19,7 +19,7 @@ export interface TestCatalog {
 export async function openCatalog(
   atEnd: (end: () => Promise<void>) => void = onTestFinished,
 ): Promise<TestCatalog> {
-  const database = await freshDatabase()
+  const database = await migratedDatabase()
   const log = createLogger('silent')
   const postgres = openPostgres({ url: database.databaseUrl, applicationName: 'test', log })
   atEnd(async () => {
