@@ -307,7 +307,11 @@ test('packages that payers are told to install are those that the tests pay with
 
 test('the newest release is the version of the package', () => {
   const releases = [...read('CHANGELOG.md').matchAll(/^## (\S+)(?: \((\d{4}-\d\d-\d\d)\))?$/gm)]
-  expect(releases.map(([, name]) => name)).toEqual(['Unreleased', manifest.version, '0.1.0'])
+  expect(releases.map(([, name]) => name)).toEqual(['Unreleased', manifest.version, '0.2.0', '0.1.0'])
+  // Releases stand newest first, each with its date if one was written.
+  const dates = releases.flatMap(([, , date]) => date ?? [])
+  expect(dates).toEqual(dates.toSorted().toReversed())
+  expect(read('CHANGELOG.md')).toContain(`## ${manifest.version} (${dates[0]})\n\n### Before you update\n`)
   const lock = JSON.parse(read('package-lock.json'))
   expect([lock.version, lock.packages[''].version]).toEqual([manifest.version, manifest.version])
 })

@@ -3,6 +3,7 @@
  * written twice.
  */
 import { STATUS_CODES } from 'node:http'
+import program from '#package.json' with { type: 'json' }
 import { isRecord, itemsOf, membersOf } from '#primitives.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { type ErrorCode, errorCatalogue } from '../errors.ts'
@@ -11,9 +12,6 @@ import type { Parameter } from '../request/parameter.ts'
 import * as s from '../schema.ts'
 import { type OffersOf, offersAt } from './offers.ts'
 import { schemesOf, security } from './security.ts'
-
-/** The published version of the contract. */
-const apiVersion = '1.0.0'
 
 /**
  * For directories of services. References are relative, as the server's is: behind any name the
@@ -61,7 +59,7 @@ export function openapiDocument(
     openapi: '3.1.0',
     info: {
       title: 'Millrace',
-      version: apiVersion,
+      version: program.version,
       description: `Indexed chain data over REST, SQL and live streams, and a catalog of paid API services with live prices of whole plans. Chains served here: ${chains.join(', ')}.`,
       license: { name: 'MIT', identifier: 'MIT' },
     },

@@ -9,6 +9,7 @@ import { errorCatalogue } from '#http/errors.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
 import { jobErrors, nodeErrors } from '#orchestrator/job/jobErrors.ts'
+import manifest from '#package.json' with { type: 'json' }
 import { endlessRows, examples } from '../support/toolkitExamples.ts'
 import { type RunningServer, startServer } from '../support/toolkitServer.ts'
 
@@ -34,7 +35,7 @@ afterAll(() => server.app.close())
 
 test('a public validator finds nothing wrong', async () => {
   expect(document.openapi).toBe('3.1.0')
-  expect(document.info).toMatchObject({ title: 'Millrace', version: '1.0.0' })
+  expect(document.info).toMatchObject({ title: 'Millrace', version: manifest.version })
   const { valid, errors } = await validate({ ...document })
   expect(errors ?? []).toEqual([])
   expect(valid).toBe(true)
