@@ -11,7 +11,7 @@ import { loopsUntilAborted } from './support/untilAborted.ts'
 /** Folders that start and watch processes of other programs. */
 const startsProcesses = /^local\//
 /** Rooms that all may import: files of the root, and those that know nothing of chains or of the service. */
-const leaves = ['primitives.ts', 'errors.ts', 'telemetry.ts', 'runtime', 'text']
+const leaves = ['primitives.ts', 'errors.ts', 'telemetry.ts', 'package.json', 'runtime', 'text']
 const isLeaf = (file: string) => leaves.some((leaf) => file === leaf || file.startsWith(`${leaf}/`))
 
 /**
