@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises'
 import * as Bls from 'ox/Bls'
 import * as BlsPoint from 'ox/BlsPoint'
 import {
-  bytesOf,
+  bytesOfHex,
   finalizeMessage,
   readCertificate,
   seedMessage,
@@ -67,7 +67,7 @@ const held: EpochKeys = {
 /** As its documentation has it: each signature alone. @throws when one is not the group's */
 function verifyByLibrary(bytes: Uint8Array): void {
   const certificate = readCertificate(bytes)
-  const publicKey = BlsPoint.fromBytes(bytesOf(cannedGroup.key), 'G2')
+  const publicKey = BlsPoint.fromBytes(bytesOfHex(cannedGroup.key), 'G2')
   for (const [payload, point] of [
     [finalizeMessage(certificate), certificate.vote],
     [seedMessage(certificate), certificate.seed],

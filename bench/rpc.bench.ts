@@ -11,7 +11,7 @@ import { Pool } from 'undici'
 import { createWalletClient, getContractAddress, http } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
 import { tempo } from 'viem/chains'
-import { DevRpc, quantity } from '#local/devchain/devRpc.ts'
+import { DevRpc, hexQuantity } from '#local/devchain/devRpc.ts'
 import { startDevChain } from '#local/devchain/node.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
@@ -94,23 +94,23 @@ async function fillChain(url: string): Promise<Made> {
   const rare = addresses.at(-1)
   if (!rare) throw new Error('no addresses')
   for (const logs of emitters) await send(null, emitter(logs))
-  await rpc.call('anvil_mine', quantity(1), quantity(1))
+  await rpc.call('anvil_mine', hexQuantity(1), hexQuantity(1))
   const hashes: string[][] = []
   for (const [shape, { blocks }] of SHAPES.entries()) {
     const sent: string[] = []
     for (let block = 0; block < blocks; block++) {
       for (let tx = 0; tx < TXS_PER_BLOCK; tx++) sent.push(await send(addresses[shape] ?? null))
       if (block % RARE_EVERY === 0) await send(rare)
-      await rpc.call('anvil_mine', quantity(1), quantity(1))
+      await rpc.call('anvil_mine', hexQuantity(1), hexQuantity(1))
     }
     hashes.push(sent)
   }
   const last = Number(await rpc.call('eth_blockNumber'))
   const wanted = SHAPES.reduce((sum, { blocks }) => sum + Math.ceil(blocks / RARE_EVERY), 0)
-  const logs = await rpc.call('eth_getLogs', { address: rare, fromBlock: '0x0', toBlock: quantity(last) })
+  const logs = await rpc.call('eth_getLogs', { address: rare, fromBlock: '0x0', toBlock: hexQuantity(last) })
   if (!Array.isArray(logs) || logs.length !== wanted) throw new Error('the chain is not what it should be')
   // Final, so that receipts come from the store.
-  await rpc.call('anvil_mine', quantity(200), quantity(1))
+  await rpc.call('anvil_mine', hexQuantity(200), hexQuantity(1))
   const made = SHAPES.reduce((sum, { blocks, logsPerTx }) => sum + blocks * TXS_PER_BLOCK * logsPerTx, 0)
   return { rare, last, hashes: hashes[0] ?? [], logs: made }
 }
@@ -128,7 +128,7 @@ async function compare(ours: string, node: string, { rare, last, hashes, logs }:
   })
   const rareLogs = () => ({
     method: 'eth_getLogs',
-    params: [{ address: rare, fromBlock: '0x0', toBlock: quantity(last) }],
+    params: [{ address: rare, fromBlock: '0x0', toBlock: hexQuantity(last) }],
   })
   const call = await inTurn(us, them, balance, CALLS)
   const receipts = await inTurn(us, them, receipt, 20)
@@ -251,7 +251,7 @@ function startLoad(url: string) {
     for (let sent = 0; !ended.signal.aborted; ) {
       const due = Math.floor(((performance.now() - begun) * CALLS_PER_SECOND) / 1000)
       for (; sent < due; sent++) {
-        const call = { method: 'eth_call', params: [{ data: quantity(sent) }, 'latest'] }
+        const call = { method: 'eth_call', params: [{ data: hexQuantity(sent) }, 'latest'] }
         under.push(
           ask(call).then(() => {
             answered++

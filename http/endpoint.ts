@@ -10,7 +10,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { JsonAnswer, Produces, RawAnswer } from './answer/answer.ts'
 import type { CacheClass } from './answer/cache.ts'
-import { ApiError, type ErrorCode, type Problem } from './errors.ts'
+import { ApiError, type ErrorCode, type RequestProblem } from './errors.ts'
 import {
   type AccessRequest,
   type AccessRule,
@@ -34,7 +34,7 @@ export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export type ChainPlace = 'query' | 'path' | 'none'
 
 /** The arguments of every function of an endpoint. */
-export interface Call<
+export interface ApiCall<
   Path extends p.Parameters = p.Parameters,
   Filters extends p.Parameters = p.Parameters,
   Include extends string = string,
@@ -97,7 +97,7 @@ export interface Definition<
   readonly check?: (
     filters: p.Values<Filters>,
     isGiven: (name: string) => boolean,
-  ) => ApiError | Problem | string | undefined
+  ) => ApiError | RequestProblem | string | undefined
 }
 
 /** The server's request to an endpoint once parameters are read and access is granted. */
@@ -183,10 +183,10 @@ export function endpoint<
 >(
   definition: Definition<Path, Filters, Include, Chain> & {
     readonly response: Response
-    readonly read: (call: Call<Path, Filters, Include, Chain>, services: Services) => Promise<Row> | Row
+    readonly read: (call: ApiCall<Path, Filters, Include, Chain>, services: Services) => Promise<Row> | Row
     /** The units that a request with these values of `include` counts as in quotas. Default: one. */
     readonly units?: (asked: { readonly include: ReadonlySet<Include> }) => number
-    readonly present: (row: Row, call: Call<Path, Filters, Include, Chain>) => s.Static<Response>
+    readonly present: (row: Row, call: ApiCall<Path, Filters, Include, Chain>) => s.Static<Response>
     /** Response headers of an answer. Stands after `read`. */
     readonly headers?: (row: Row) => Readonly<Record<string, string>>
     /** Stands after `read` where it depends on the row. */
@@ -242,10 +242,10 @@ export function command<
     ) => Promise<void>
     readonly response: Response
     readonly run: (
-      call: Call<Path, Filters, Include, Chain> & { readonly body: Read },
+      call: ApiCall<Path, Filters, Include, Chain> & { readonly body: Read },
       services: Services,
     ) => Promise<Row> | Row
-    readonly present: (row: Row, call: Call<Path, Filters, Include, Chain>) => s.Static<Response>
+    readonly present: (row: Row, call: ApiCall<Path, Filters, Include, Chain>) => s.Static<Response>
     /** Response headers of an answer. Stands after `run`. */
     readonly headers?: (row: Row) => Readonly<Record<string, string>>
   },
@@ -293,7 +293,7 @@ export const BODY_BYTES_MAX_DEFAULT = 64 * 1024
  * The problem that `check` answers with 422: parameters that exclude each other by the contract. Every
  * other broken rule is `notValid`.
  */
-export const conflict = (parameter: string, message: string): Problem => ({
+export const conflict = (parameter: string, message: string): RequestProblem => ({
   path: ['query', parameter],
   message,
 })
@@ -348,10 +348,10 @@ export function callOf<
   Filters extends p.Parameters,
   Include extends string,
   Chain extends ChainPlace,
->(request: EndpointRequest): Call<Path, Filters, Include, Chain> {
+>(request: EndpointRequest): ApiCall<Path, Filters, Include, Chain> {
   const { caller, requestId, headers, asking, signal, standing } = request
   return {
-    chainId: request.chainId as Call<Path, Filters, Include, Chain>['chainId'],
+    chainId: request.chainId as ApiCall<Path, Filters, Include, Chain>['chainId'],
     path: request.path as p.PathValues<Path>,
     filters: request.query as p.Values<Filters>,
     include: new Set((request.query['include'] ?? []) as readonly Include[]),
@@ -392,7 +392,7 @@ function tagOf(path: string): string {
   return segment.charAt(0).toUpperCase() + segment.slice(1)
 }
 
-function conflictError(found: Problem | string): ApiError {
+function conflictError(found: RequestProblem | string): ApiError {
   const problem = typeof found === 'string' ? { path: ['query'], message: found } : found
   return new ApiError('parameter_conflict', `${problem.message}.`, { details: [problem] })
 }

@@ -136,7 +136,7 @@ export const linkOf = (code: ErrorCode) => `<${errorsPath}#${code}>; rel="help"`
  * The place of a request's error: `['query', 'limit']`, `['param', 'token']`, `['body', 'destination',
  * 'url']`.
  */
-export interface Problem {
+export interface RequestProblem {
   readonly path: readonly (string | number)[]
   readonly message: string
   /** The place in a text of several lines, SQL for example; both count from 1, columns in UTF-16 units. */
@@ -169,7 +169,7 @@ export class ApiError extends MillraceError {
   override readonly name = 'ApiError'
   readonly code: ErrorCode
   readonly remedy: Remedy
-  readonly details: readonly Problem[]
+  readonly details: readonly RequestProblem[]
   /** Response headers of this failure, for example Retry-After. */
   readonly headers: Readonly<Record<string, string>>
 
@@ -177,7 +177,7 @@ export class ApiError extends MillraceError {
     code: ErrorCode,
     message: string = errorCatalogue[code].message,
     options: {
-      details?: readonly Problem[]
+      details?: readonly RequestProblem[]
       headers?: Readonly<Record<string, string>>
       cause?: unknown
     } = {},
@@ -207,8 +207,8 @@ const DETAILS_CHARACTERS_MAX = 64 * 1_024
 const STEPS_MAX = 80
 
 /** As many as fit, the last of them says how many do not. */
-function cut(details: readonly Problem[]): readonly Problem[] {
-  const kept: Problem[] = []
+function cut(details: readonly RequestProblem[]): readonly RequestProblem[] {
+  const kept: RequestProblem[] = []
   let left = DETAILS_CHARACTERS_MAX
   for (const detail of details) {
     const short = shortened(detail)
@@ -219,7 +219,7 @@ function cut(details: readonly Problem[]): readonly Problem[] {
   return kept
 }
 
-const shortened = ({ path, message, ...more }: Problem): Problem => ({
+const shortened = ({ path, message, ...more }: RequestProblem): RequestProblem => ({
   path: path.slice(0, STEPS_MAX).map((step) => (typeof step === 'string' ? shorten(step) : step)),
   message: shorten(message, MESSAGE_CHARACTERS_MAX),
   ...more,

@@ -5,7 +5,7 @@
 import type { JsonAnswer } from './answer/answer.ts'
 import type { CacheClass } from './answer/cache.ts'
 import {
-  type Call,
+  type ApiCall,
   type ChainPlace,
   callOf,
   type Definition,
@@ -21,11 +21,11 @@ import {
   type ListPage,
   type ListResult,
   nextCursor,
-  type Order,
   type PageQuery,
   type PageRules,
   type PageStart,
   pageParameters,
+  type SortOrder,
   startOf,
   totalCountOf,
 } from './request/pagination.ts'
@@ -56,13 +56,13 @@ interface ListDefinition<
   /** Raised when the sort key changes its meaning, so that older cursors restart. Default 1. */
   readonly keyVersion?: number
   readonly list: (
-    call: Call<Path, Filters, Include, Chain> & { readonly page: ListPage },
+    call: ApiCall<Path, Filters, Include, Chain> & { readonly page: ListPage },
     services: Services,
   ) => Promise<ListResult<Row, s.Static<s.TObject<Meta>>>>
   readonly present: (
     row: Row,
     include: ReadonlySet<Include>,
-    call: Call<Path, Filters, Include, Chain>,
+    call: ApiCall<Path, Filters, Include, Chain>,
   ) => s.Static<Item>
 }
 
@@ -120,7 +120,7 @@ export function listEndpoint<
   }
 }
 
-function orderOf(query: Readonly<Record<string, unknown>>, rules: PageRules): Order {
+function orderOf(query: Readonly<Record<string, unknown>>, rules: PageRules): SortOrder {
   if (rules.orders !== 'both') return rules.orders
   return query['order'] === 'asc' ? 'asc' : 'desc'
 }
@@ -128,7 +128,7 @@ function orderOf(query: Readonly<Record<string, unknown>>, rules: PageRules): Or
 function pageOf(
   query: PageQuery,
   start: PageStart,
-  order: Order,
+  order: SortOrder,
   wantTotal: boolean,
   signal: AbortSignal,
 ): ListPage {
@@ -153,7 +153,7 @@ function scopeOf(
     readonly keyVersion?: number
   },
   request: EndpointRequest,
-  order: Order,
+  order: SortOrder,
 ): CursorScope {
   const filters: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(request.path)) filters[`{${name}}`] = value

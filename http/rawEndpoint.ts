@@ -5,8 +5,8 @@
 
 import type { RawAnswer, ValueAnswer } from './answer/answer.ts'
 import {
+  type ApiCall,
   BODY_BYTES_MAX_DEFAULT,
-  type Call,
   type ChainPlace,
   callOf,
   type Definition,
@@ -28,7 +28,7 @@ type PricedCall<
   Include extends string,
   Chain extends ChainPlace,
   Read,
-> = Pick<Call<Path, Filters, Include, Chain>, 'chainId' | 'filters' | 'caller' | 'headers' | 'signal'> & {
+> = Pick<ApiCall<Path, Filters, Include, Chain>, 'chainId' | 'filters' | 'caller' | 'headers' | 'signal'> & {
   readonly body: Read
 }
 
@@ -59,7 +59,9 @@ export function rawEndpoint<
     readonly readBody?: (text: string) => Read
     /** The units that a request counts as in quotas. Default: one. */
     readonly units?: (
-      asked: Pick<Call<Path, Filters, Include, Chain>, 'chainId' | 'filters'> & { readonly body: Read },
+      asked: Pick<ApiCall<Path, Filters, Include, Chain>, 'chainId' | 'filters'> & {
+        readonly body: Read
+      },
       services: Services,
     ) => number
     /** Dollars, as decimal text, that a request costs at least. Default: what its units do. */
@@ -79,7 +81,7 @@ export function rawEndpoint<
     readonly statuses?: readonly number[]
     readonly errorFields?: Readonly<Record<string, unknown>>
     readonly answer: (
-      call: Call<Path, Filters, Include, Chain> & { readonly body: Read },
+      call: ApiCall<Path, Filters, Include, Chain> & { readonly body: Read },
       services: Services,
     ) => Promise<RawAnswer | ValueAnswer<ValueOf<Types>>> | RawAnswer
   },
@@ -88,7 +90,7 @@ export function rawEndpoint<
   const { units, price, assertAnswerable, permit, readBody } = definition
   // The typed view that `callOf` gives of a whole request.
   const asked = ({ chainId, query, body: value }: Pick<EndpointRequest, 'chainId' | 'query' | 'body'>) => ({
-    chainId: chainId as Call<Path, Filters, Include, Chain>['chainId'],
+    chainId: chainId as ApiCall<Path, Filters, Include, Chain>['chainId'],
     filters: query as p.Values<Filters>,
     body: value as Read,
   })

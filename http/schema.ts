@@ -88,7 +88,7 @@ export const object = <Properties extends t.TProperties>(properties: Properties,
   t.Object(properties, { ...options, additionalProperties: false })
 
 /** Like `object`, but others are let be: a file that is published for more readers than us. */
-export const open = <Properties extends t.TProperties>(properties: Properties, options: Options = {}) =>
+export const openObject = <Properties extends t.TProperties>(properties: Properties, options: Options = {}) =>
   t.Object(properties, options)
 
 /**

@@ -53,7 +53,7 @@ const abi = parseAbi([
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
 ])
 /** Blocks of one question; half of them where a node finds that too many. */
-export const BLOCKS_MAX = 10_000
+export const QUESTION_BLOCKS_MAX = 10_000
 const BLOCKS_MIN = 100
 
 /** Collects the fees of Tempo's chains, which are no payments; nobody is paid there elsewhere. */
@@ -126,7 +126,7 @@ interface SoughtLogs extends Pick<SoughtTransfers, 'tokens' | 'from' | 'to'> {
 
 async function readLogs(ask: Ask, { tokens, topics, from, to }: SoughtLogs): Promise<readonly unknown[]> {
   const found: unknown[] = []
-  let size = BLOCKS_MAX
+  let size = QUESTION_BLOCKS_MAX
   for (let first = from; first <= to; ) {
     const last = Math.min(to, first + size - 1)
     const range = { fromBlock: `0x${first.toString(16)}`, toBlock: `0x${last.toString(16)}` }

@@ -22,7 +22,7 @@ export interface Mined {
   readonly logs: readonly Log[]
 }
 
-export type Found =
+export type TxFate =
   | Mined
   /** No block has it, and none can. */
   | { readonly kind: 'absent' }
@@ -38,7 +38,7 @@ export interface Sought {
 const GRACE_SECONDS = 30
 
 /** Asks all nodes. */
-export async function lookFor(nodes: readonly Ask[], sought: Sought): Promise<Found> {
+export async function lookForTx(nodes: readonly Ask[], sought: Sought): Promise<TxFate> {
   const told = await Promise.all(nodes.map((ask) => lookAt(ask, sought).catch(() => null)))
   if (told.length > 0 && told.every((found) => found?.kind === 'absent')) return { kind: 'absent' }
   const answered = told.filter((found) => found !== null)
@@ -77,7 +77,7 @@ export async function isNowhere(nodes: readonly Ask[], txHash: string): Promise<
   return told.length > 0 && told.every(Boolean)
 }
 
-async function lookAt(ask: Ask, { txHash, validBeforeSeconds }: Sought): Promise<Found> {
+async function lookAt(ask: Ask, { txHash, validBeforeSeconds }: Sought): Promise<TxFate> {
   // Before the receipt: what a block has that is final by now has its receipt by then.
   const final = await finalBlockOf(ask)
   const receipt = await ask('eth_getTransactionReceipt', [txHash])

@@ -7,13 +7,13 @@ import { basename, extname } from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import type { Egress } from '#egress/egress.ts'
 import { failure, MillraceError, messageOf } from '#errors.ts'
-import type { Problem } from '#http/errors.ts'
+import type { RequestProblem } from '#http/errors.ts'
 import { itemsOf, membersOf, shorten } from '#primitives.ts'
 import type { CatalogEntry } from '#rows/catalog/catalogEntries.ts'
 import { type ImportReport, importEntries } from '#rows/catalog/catalogImport.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { skeletonOf } from '#text/skeleton.ts'
-import type { Draft } from './catalog/import/importer.ts'
+import type { ServiceDraft } from './catalog/import/importer.ts'
 import { importers } from './catalog/import/index.ts'
 import { readService } from './catalog/readService.ts'
 import type { CatalogService } from './catalog/service.ts'
@@ -30,7 +30,7 @@ export interface CatalogImport extends Omit<ImportReport, 'idTaken'> {
   /** The form that the document was taken for. */
   readonly form: string
   /** Parts left out, by place and field. */
-  readonly problems: readonly Problem[]
+  readonly problems: readonly RequestProblem[]
 }
 
 export interface ImportOptions {
@@ -71,10 +71,10 @@ export async function importDocument(
   return { ...report, sourceId, form: importer.name, problems: [...problems, ...taken] }
 }
 
-function readDrafts(drafts: readonly Draft[]) {
+function readDrafts(drafts: readonly ServiceDraft[]) {
   const entries = new Map<string, CatalogEntry>()
   const keep: string[] = []
-  const problems: Problem[] = []
+  const problems: RequestProblem[] = []
   for (const { externalId, place, service: draft } of drafts) {
     const { service, problems: found } = readService(draft)
     problems.push(...found.map((problem) => ({ ...problem, path: [...place, ...problem.path] })))

@@ -11,7 +11,7 @@ import { readJob, requestCancel } from '#rows/jobs/reads.ts'
 import { type DescribeRequest, describeService as describe } from './catalog/description/describe.ts'
 import { descriptionSchema, presentDescription } from './catalog/description/description.ts'
 import { type Feedback, feedbackResultSchema, takeFeedback } from './feedback/takeFeedback.ts'
-import type { Asked, JobOrders, Ordered, Ordering } from './job/JobOrders.ts'
+import type { JobOrders, Ordered, Ordering, PaymentDemand } from './job/JobOrders.ts'
 import type { JobRequest } from './job/readJobRequest.ts'
 import type { Plan } from './plan/plan.ts'
 import type { Quotes } from './quote/Quotes.ts'
@@ -49,7 +49,7 @@ export function doorOf(jobs: JobDoor | null): JobDoor {
 }
 
 /** On whose behalf. */
-export interface Call {
+export interface CallContext {
   /** Id of the caller, whose calls are counted. */
   readonly caller: string
   readonly signal: AbortSignal
@@ -60,7 +60,11 @@ export interface Operation<Request, Output extends s.TSchema> {
   /** Beside those that any request may have. */
   readonly errors: readonly ErrorCode[]
   /** @throws ApiError */
-  readonly run: (request: Request, services: OrchestratorServices, call: Call) => Promise<s.Static<Output>>
+  readonly run: (
+    request: Request,
+    services: OrchestratorServices,
+    call: CallContext,
+  ) => Promise<s.Static<Output>>
 }
 
 export const QUERY_CHARACTERS_MAX = 500
@@ -117,7 +121,7 @@ export async function orderJob(
   request: JobRequest,
   { jobs, rows }: Pick<OrchestratorServices, 'jobs' | 'rows'>,
   ordering: Ordering,
-): Promise<OrderedJob | Asked> {
+): Promise<OrderedJob | PaymentDemand> {
   const ordered = await doorOf(jobs).orders.order(request, ordering)
   if (ordered.kind === 'challenged') return ordered
   // A job whose payment has not settled yet has no row.

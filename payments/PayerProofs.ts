@@ -20,7 +20,7 @@ import {
   mppCredentialIn,
   mppMetaIn,
   mppPaymentIn,
-  refusal,
+  mppRefusal,
 } from './methods/mpp.ts'
 import { PaymentRefusedError } from './methods/PaymentMethod.ts'
 import type { RefusedPayments } from './RefusedPayments.ts'
@@ -99,13 +99,13 @@ export class PayerProofs {
     const validation = await bySeller(this.#sellers, (seller) =>
       seller.validateCredential(credential, { request: terms, meta, realm }),
     ).catch((cause: unknown) => {
-      throw refusal(cause)
+      throw mppRefusal(cause)
     })
     const sender = isRecord(validation.details) ? validation.details['sender'] : undefined
     if (typeof sender !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(sender))
-      throw refusal(new Error('nobody is proved'))
+      throw mppRefusal(new Error('nobody is proved'))
     if (!(await useProof(app, credential.challenge.id)))
-      throw refusal(new Errors.VerificationFailedError({ reason: 'the proof was used before' }))
+      throw mppRefusal(new Errors.VerificationFailedError({ reason: 'the proof was used before' }))
     return lowercased(sender)
   }
 

@@ -33,10 +33,10 @@ import { mppPaymentIn } from './methods/mpp.ts'
 import {
   type Managed as ManagedByMethod,
   type ManagingRequest,
-  type Outcome,
   type PaymentMethod,
+  type PaymentOutcome,
   PaymentRefusedError,
-  type Price,
+  type RequestPrice,
   type Unsent,
 } from './methods/PaymentMethod.ts'
 import { type Priced, Prices } from './Prices.ts'
@@ -90,7 +90,7 @@ const RECONCILED_MAX = 100
 /** One credential for one request. */
 interface Paying extends PresentedPayment {
   readonly wanted: Wanted
-  readonly price: Price
+  readonly price: RequestPrice
   readonly payment: Payment
   /** The row says the same where another request has checked it. */
   readonly checked: CheckedPayment
@@ -262,7 +262,7 @@ export class Payments {
   }
 
   /** A payment's outcome, from its method. */
-  async outcome(payment: Payment): Promise<Outcome> {
+  async outcome(payment: Payment): Promise<PaymentOutcome> {
     const method = this.#options.methods.find(({ name }) => name === payment.method)
     return (await method?.outcome(payment)) ?? { kind: 'unknown' }
   }
@@ -296,7 +296,7 @@ export class Payments {
     }
   }
 
-  #askedFor(wanted: Wanted, method: PaymentMethod): Price {
+  #askedFor(wanted: Wanted, method: PaymentMethod): RequestPrice {
     const {
       scope,
       units,
@@ -349,7 +349,7 @@ export class Payments {
   }
 
   /** @throws ApiError settlement_pending */
-  async #send(paying: Paying): Promise<Exclude<Outcome, { kind: 'unknown' }> | Unsent> {
+  async #send(paying: Paying): Promise<Exclude<PaymentOutcome, { kind: 'unknown' }> | Unsent> {
     const { app, log } = this.#options
     const { method, credential, price, payment, checked } = paying
     // Another process went on with it, since this one took too long.
@@ -366,7 +366,7 @@ export class Payments {
     throw settlementPending()
   }
 
-  async #keep(payment: Payment, outcome: Outcome): Promise<void> {
+  async #keep(payment: Payment, outcome: PaymentOutcome): Promise<void> {
     const { app } = this.#options
     if (outcome.kind === 'settled')
       await settlePayment(app, payment, outcome, this.#alongside.get(payment.scope))

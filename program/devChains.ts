@@ -1,6 +1,6 @@
 /** The local dev chains of a program: started, told of, watched over, and given something to do. */
 import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
-import { DevRpc, field, quantity } from '#local/devchain/devRpc.ts'
+import { DevRpc, field, hexQuantity } from '#local/devchain/devRpc.ts'
 import { type DevChain, type DevChainOptions, startDevChain } from '#local/devchain/node.ts'
 import { runTraffic } from '#local/devchain/trafficThread.ts'
 import type { Hex } from '#primitives.ts'
@@ -37,7 +37,7 @@ export async function findLoss(
   if ((await readGenesis(postgres, chainId)) !== generation) return null
   const final = await readNewestFinal(postgres, chainId)
   if (!final) return null
-  const block = await new DevRpc(rpcUrl).call('eth_getBlockByNumber', quantity(final.number), false)
+  const block = await new DevRpc(rpcUrl).call('eth_getBlockByNumber', hexQuantity(final.number), false)
   return field(block, 'hash') === final.hash ? null : `block ${final.number}, which was final, is gone`
 }
 

@@ -11,7 +11,7 @@ const MICRODOLLARS_PER_TERABYTE = 5_000_000
 const DIGITS = 9
 
 /** US dollars as a decimal string. */
-export function priceOf({ timeMs, bytes }: QueryEstimate): string {
+export function queryPriceOf({ timeMs, bytes }: QueryEstimate): string {
   const microdollars =
     (timeMs / 3_600_000) * MICRODOLLARS_PER_CORE_HOUR + (bytes / 1e12) * MICRODOLLARS_PER_TERABYTE
   return (Math.ceil(microdollars * 1_000) / 10 ** DIGITS).toFixed(DIGITS)

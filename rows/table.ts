@@ -25,7 +25,7 @@ interface Values {
 
 export type PostgresType = keyof Values
 
-export interface Column {
+export interface AppColumn {
   readonly type: PostgresType
   /** May hold null. */
   readonly nullable: boolean
@@ -33,7 +33,7 @@ export interface Column {
   readonly filled: boolean
 }
 
-export type Table = Readonly<Record<string, Column>>
+export type AppTable = Readonly<Record<string, AppColumn>>
 
 /** A column that every insert gives. */
 export const given = <Type extends PostgresType>(type: Type) =>
@@ -47,11 +47,11 @@ export const maybe = <Type extends PostgresType>(type: Type) =>
 export const filled = <Type extends PostgresType>(type: Type) =>
   ({ type, nullable: false, filled: true }) as const
 
-type Read<Of extends Column> = Values[Of['type']][0] | (Of['nullable'] extends true ? null : never)
-type Written<Of extends Column> = Values[Of['type']][1] | (Of['nullable'] extends true ? null : never)
+type Read<Of extends AppColumn> = Values[Of['type']][0] | (Of['nullable'] extends true ? null : never)
+type Written<Of extends AppColumn> = Values[Of['type']][1] | (Of['nullable'] extends true ? null : never)
 
 /** The table as kysely sees it. */
-export type Rows<Of extends Table> = {
+export type Rows<Of extends AppTable> = {
   [Name in keyof Of]: ColumnType<
     Read<Of[Name]>,
     Written<Of[Name]> | (Of[Name]['filled'] extends true ? undefined : never),

@@ -7,7 +7,7 @@ import { reviewTables } from './schema/reviewTables.ts'
 import { serviceTables } from './schema/serviceTables.ts'
 import { walletTables } from './schema/walletTables.ts'
 import { webhookTables } from './schema/webhookTables.ts'
-import type { Rows, Table } from './table.ts'
+import type { AppTable, Rows } from './table.ts'
 
 export const appTables = {
   ...serviceTables,
@@ -18,7 +18,7 @@ export const appTables = {
   ...jobTables,
   ...walletTables,
   ...reviewTables,
-} as const satisfies Readonly<Record<string, Table>>
+} as const satisfies Readonly<Record<string, AppTable>>
 
 /** The schema as kysely sees it. */
 export type AppSchema = { [Name in keyof typeof appTables]: Rows<(typeof appTables)[Name]> }

@@ -34,16 +34,16 @@ const address = s.text({ pattern: '^0x[0-9a-fA-F]{40}$' })
 const nobody = `0x${'0'.repeat(40)}`
 
 const challengeCheck = Compile(
-  s.open({
+  s.openObject({
     amount,
     currency: address,
     recipient: address,
-    methodDetails: s.open({ chainId: s.integer({ minimum: 1 }) }),
+    methodDetails: s.openObject({ chainId: s.integer({ minimum: 1 }) }),
   }),
 )
 
 const acceptCheck = Compile(
-  s.open({
+  s.openObject({
     scheme: s.literal('exact'),
     network: s.text({ pattern: '^eip155:[1-9][0-9]{0,15}$' }),
     amount,

@@ -6,7 +6,7 @@ import { fallback, type Transport } from 'viem'
 import { noFee } from '#money/fees.ts'
 import { type Ask, askOf } from '#money/node.ts'
 import { finalBlockOf, isPast } from '#money/settled.ts'
-import type { Outcome } from './paying.ts'
+import type { SpendOutcome } from './paying.ts'
 
 export interface PayChain {
   readonly chainId: number
@@ -20,8 +20,8 @@ export const transportOf = ({ endpoints }: PayChain): Transport => fallback([...
 /** The answer to `method` of the first endpoint that gives one. */
 export const askAny = (chain: PayChain): Ask => askOf(transportOf(chain))
 
-type Settled = Extract<Outcome, { readonly kind: 'settled' }>
-type Failed = Extract<Outcome, { readonly kind: 'failed' }>
+type Settled = Extract<SpendOutcome, { readonly kind: 'settled' }>
+type Failed = Extract<SpendOutcome, { readonly kind: 'failed' }>
 
 /** A look in a chain up to its newest block; null if nothing is found. */
 export type Look = (ask: Ask) => Promise<Settled | (Failed & { readonly blockNumber: number }) | null>
@@ -31,7 +31,7 @@ export async function outcomeOn(
   { endpoints }: PayChain,
   { validBeforeSeconds }: { readonly validBeforeSeconds: number },
   look: Look,
-): Promise<Outcome> {
+): Promise<SpendOutcome> {
   const told = await Promise.all(
     endpoints.map((endpoint) => outcomeAt(askOf(endpoint), validBeforeSeconds, look).catch(() => unknown)),
   )
@@ -41,10 +41,10 @@ export async function outcomeOn(
   return told.every(({ kind }) => kind === 'failed') ? first : unknown
 }
 
-const unknown: Outcome = { kind: 'unknown' }
+const unknown: SpendOutcome = { kind: 'unknown' }
 
 /** The finalized block first: whatever it holds is seen by a look that comes after. */
-async function outcomeAt(ask: Ask, validBeforeSeconds: number, look: Look): Promise<Outcome> {
+async function outcomeAt(ask: Ask, validBeforeSeconds: number, look: Look): Promise<SpendOutcome> {
   const final = await finalBlockOf(ask)
   const found = await look(ask)
   if (found?.kind === 'settled') return found

@@ -12,7 +12,7 @@ export interface Paying {
   /** Offers of a 402 that this protocol can pay, as they are now. */
   payable(answer: Pick<EgressAnswer, 'headers' | 'body'>): Promise<readonly Payable[]>
   /** A credential's outcome. Unknown if no node answers. */
-  outcome(sent: Sent): Promise<Outcome>
+  outcome(sent: SentPayment): Promise<SpendOutcome>
 }
 
 export interface Offered {
@@ -27,11 +27,11 @@ export interface Payable extends Offered {
   readonly offer: LiveOffer & { readonly chainId: number }
   readonly payer: `0x${string}`
   /** Sends nothing. @param idempotencyKey the call's, whose code the payment has. @throws SigningError */
-  sign(idempotencyKey: string): Promise<Signed>
+  sign(idempotencyKey: string): Promise<SignedCredential>
 }
 
 /** A credential, made and not sent. */
-export interface Signed {
+export interface SignedCredential {
   /** Headers that the request is sent with. */
   readonly headers: Readonly<Record<string, string>>
   /** The chain's name of it: hash of the transaction, memo of its transfer, or a nonce. */
@@ -45,14 +45,14 @@ export interface Signed {
 }
 
 /** The payment that the chain is asked about. */
-export interface Sent extends Omit<Signed, 'headers'> {
+export interface SentPayment extends Omit<SignedCredential, 'headers'> {
   readonly chainId: number
   readonly currency: `0x${string}`
   readonly recipient: `0x${string}`
   readonly payer: `0x${string}`
 }
 
-export type Outcome =
+export type SpendOutcome =
   /** `fee`: what the chain took of the payer beside the amount. */
   | { readonly kind: 'settled'; readonly txHash: `0x${string}`; readonly fee: Fee }
   /** It is mined and moved nothing, or can be mined no more. */

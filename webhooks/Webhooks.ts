@@ -62,7 +62,7 @@ export interface WebhooksOptions {
   readonly log: Logger
 }
 
-export interface Asked {
+export interface SubscriptionRequest {
   /** Id of an organization, or address of an account that pays. */
   readonly owner: string
   /** The payment that bought it, for thirty days; null for an organization's. */
@@ -76,7 +76,7 @@ export interface Asked {
   readonly ordering: Ordering
 }
 
-export interface AskedChange {
+export interface SubscriptionChange {
   readonly target?: Target
   readonly filters?: unknown
   readonly context?: Context | null
@@ -95,7 +95,7 @@ export class Webhooks {
   }
 
   /** Changes nothing. @throws FiltersError, DestinationError, EgressRefusedError, CoverageIncompleteError */
-  async check({ eventType, chainId, ...asked }: Asked) {
+  async check({ eventType, chainId, ...asked }: SubscriptionRequest) {
     const filters = readFilters(eventType, asked.filters)
     this.#assertFollowable(chainId, eventType)
     const target = readTarget(asked.target)
@@ -104,7 +104,9 @@ export class Webhooks {
   }
 
   /** @throws like check; BoundReachedError, PaymentSpentError */
-  async create(asked: Asked): Promise<{ readonly subscription: Subscription; readonly secret: string }> {
+  async create(
+    asked: SubscriptionRequest,
+  ): Promise<{ readonly subscription: Subscription; readonly secret: string }> {
     const { app, sealer, clock } = this.#options
     const { owner, payment, chainId, eventType, context, finality, ordering } = asked
     const { filters, target } = await this.check(asked)
@@ -163,7 +165,7 @@ export class Webhooks {
   async change(
     id: string,
     owner: string,
-    asked: AskedChange,
+    asked: SubscriptionChange,
   ): Promise<{ readonly subscription: Subscription; readonly missed: Missed | null } | null> {
     const { app, egress, outgoing } = this.#options
     const found = await findSubscription(app, id, owner)

@@ -6,10 +6,10 @@ import { hash } from 'node:crypto'
 import { failure } from '#errors.ts'
 import { isRecord } from '#primitives.ts'
 import type { Target } from '#rows/webhooks/subscriptions.ts'
-import { type Signed, signatureHeaders } from './signature.ts'
+import { type SignedDelivery, signatureHeaders } from './signature.ts'
 
 /** An event as destinations are given it. */
-export interface Outgoing extends Signed {
+export interface Outgoing extends SignedDelivery {
   readonly type: string
   /** The newest first. */
   readonly secrets: readonly string[]

@@ -5,7 +5,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** The signed message: the bytes sent, never an object that would be written once more. */
-export interface Signed {
+export interface SignedDelivery {
   readonly id: string
   readonly timestampSeconds: number
   readonly body: string
@@ -26,7 +26,7 @@ export const standardKey = (secret: string): Uint8Array =>
 
 /** The three headers of Standard Webhooks. */
 export function standardHeaders(
-  { id, timestampSeconds, body }: Signed,
+  { id, timestampSeconds, body }: SignedDelivery,
   keys: readonly Uint8Array[],
 ): Record<string, string> {
   const signatures = keys.map(
@@ -40,7 +40,7 @@ export function standardHeaders(
 }
 
 /** All headers of a signature, by each of the secrets: the newest first. */
-export function signatureHeaders(signed: Signed, secrets: readonly string[]): Record<string, string> {
+export function signatureHeaders(signed: SignedDelivery, secrets: readonly string[]): Record<string, string> {
   const digests = secrets.map((secret) => `v1=${serviceDigest(signed, secret)}`)
   return {
     'svc-signature': [`t=${signed.timestampSeconds}`, ...digests].join(','),
@@ -49,7 +49,7 @@ export function signatureHeaders(signed: Signed, secrets: readonly string[]): Re
 }
 
 /** The key is the text of the whole secret, with its prefix. */
-const serviceDigest = ({ timestampSeconds, body }: Omit<Signed, 'id'>, secret: string): string =>
+const serviceDigest = ({ timestampSeconds, body }: Omit<SignedDelivery, 'id'>, secret: string): string =>
   createHmac('sha256', secret).update(`${timestampSeconds}.${body}`).digest('hex')
 
 /** Whether a `svc-signature` header is that of this body, made within the tolerance. */

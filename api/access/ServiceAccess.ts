@@ -25,7 +25,7 @@ import { addressGroup, isLoopback } from './clientAddress.ts'
 import { type Credential, credentialOf } from './credential.ts'
 import { cameThroughProxy, isFromForeignPage, refusalAtDoor } from './door.ts'
 import { overQuota, type Refused } from './overQuota.ts'
-import { type PaidRequests, Prices } from './paidRequests.ts'
+import { type PaidRequests, RequestPrices } from './paidRequests.ts'
 import type { Quota, Quotas, Taken } from './Quotas.ts'
 import { everyScope } from './scopes.ts'
 import type { AccessSettings } from './settings.ts'
@@ -84,7 +84,7 @@ export class ServiceAccess implements Access {
   readonly #operator: CountedCaller
   readonly #keys: Verdicts<KeyCaller>
   readonly #sessions: Verdicts<CountedCaller>
-  readonly #prices: Prices
+  readonly #prices: RequestPrices
 
   constructor(options: ServiceAccessOptions) {
     const { settings, defaults, clock } = options
@@ -98,7 +98,7 @@ export class ServiceAccess implements Access {
     this.headers = isSecure ? { 'strict-transport-security': `max-age=${HSTS_SECONDS}` } : {}
     this.#keys = new Verdicts(clock)
     this.#sessions = new Verdicts(clock)
-    this.#prices = new Prices(options)
+    this.#prices = new RequestPrices(options)
   }
 
   readonly enter: NonNullable<Access['enter']> = (headers) => {

@@ -12,7 +12,7 @@ import {
   InvitationUsedError,
   invitationsOf,
 } from '#rows/access/invitations.ts'
-import { digestOf } from '#rows/access/keys.ts'
+import { tokenDigest } from '#rows/access/keys.ts'
 import { deleteSession, insertSession, SESSION_MS, useNonce } from '#rows/access/sessions.ts'
 import { isKnownAddress, userOfAddress } from '#rows/access/users.ts'
 import type { AppDatabase } from '#rows/database.ts'
@@ -47,7 +47,7 @@ export interface SigningNode {
 }
 
 /** Members of the bodies of the sign-in operations. */
-export interface Asked {
+export interface SignInRequest {
   readonly address?: string | undefined
   readonly chainId?: number | undefined
   readonly resources?: readonly string[] | undefined
@@ -75,7 +75,10 @@ export class SignIn {
   }
 
   /** The text to sign; stores nothing. @throws ApiError */
-  challenge(headers: IncomingHttpHeaders, { address: account, chainId = 0, resources = [] }: Asked): string {
+  challenge(
+    headers: IncomingHttpHeaders,
+    { address: account, chainId = 0, resources = [] }: SignInRequest,
+  ): string {
     const { clock, messageKeys } = this.#options
     const asked = {
       address: account === undefined ? anyAccount : address(account),
@@ -106,7 +109,7 @@ export class SignIn {
       await useNonce(transaction, said.nonce)
       const userId = await this.#personOf(transaction, account, proof.invitationId)
       await this.#endSession(transaction, headers)
-      await insertSession(transaction, digestOf(token, peppers[0]), userId)
+      await insertSession(transaction, tokenDigest(token, peppers[0]), userId)
     })
     return { token }
   }
@@ -181,7 +184,7 @@ export class SignIn {
     const { peppers, forget } = this.#options
     await deleteSession(
       app,
-      peppers.map((pepper) => digestOf(session.token, pepper)),
+      peppers.map((pepper) => tokenDigest(session.token, pepper)),
     )
     forget(session.token)
   }

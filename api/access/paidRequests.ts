@@ -1,6 +1,6 @@
 /** The port of payments: what goes beyond the quota may be paid for. */
 import { ApiError } from '#http/errors.ts'
-import type { Price } from '#http/request/access.ts'
+import type { PriceFinder } from '#http/request/access.ts'
 import type { Payments } from '#payments/Payments.ts'
 import { type PaidRequest, requestDigest } from '#payments/requestDigest.ts'
 import { BoundedMap } from '#runtime/BoundedMap.ts'
@@ -23,7 +23,7 @@ const FOUND_MAX = 60
  * Prices that requests have of their own. What a payer was told stays for as long as a challenge is
  * good: an estimate of the engine that moves meanwhile changes nothing.
  */
-export class Prices {
+export class RequestPrices {
   readonly #quotas: Pick<Quotas, 'take'>
   readonly #clock: Clock
   readonly #held: BoundedMap<string, string>
@@ -35,7 +35,7 @@ export class Prices {
   }
 
   /** Dollars, as decimal text. @throws ApiError where an address asks for too many, and as `price` */
-  async of(request: PaidRequest, remoteAddress: string, price: Price): Promise<string> {
+  async of(request: PaidRequest, remoteAddress: string, price: PriceFinder): Promise<string> {
     const name = requestDigest('', request).toString('base64')
     const held = this.#held.get(name)
     if (held !== undefined) return held

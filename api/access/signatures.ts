@@ -11,7 +11,7 @@ import type { ContractQuestion } from '#store/follow/askContracts.ts'
 /** Asks contracts at the newest block; null where one gave no answer that fits. */
 export type AskNode = (questions: readonly ContractQuestion[]) => Promise<readonly unknown[]>
 
-export interface Signed {
+export interface AccountSignature {
   readonly account: Address
   /** The bytes that were signed, hashed. */
   readonly hash: Hex
@@ -22,7 +22,11 @@ export interface Signed {
 /**
  * `askNode` is used for access keys and contracts alone. @throws what `askNode` throws
  */
-export async function isSigned(signed: Signed, nowSeconds: number, askNode: AskNode): Promise<boolean> {
+export async function isSigned(
+  signed: AccountSignature,
+  nowSeconds: number,
+  askNode: AskNode,
+): Promise<boolean> {
   const envelope = read(() => SignatureEnvelope.deserialize(signed.signature))
   if (envelope?.type === 'keychain') return isSignedByAccessKey(signed, envelope, nowSeconds, askNode)
   if (envelope && isOfKey(envelope, signed.account, signed.hash)) return true
@@ -34,7 +38,7 @@ export async function isSigned(signed: Signed, nowSeconds: number, askNode: AskN
  * its witness: one signature makes the key and signs in. Serialized, as `KeyAuthorization.serialize`
  * of `ox` writes it.
  */
-export function isAuthorized({ account, hash, signature }: Signed, authorization: Hex): boolean {
+export function isAuthorized({ account, hash, signature }: AccountSignature, authorization: Hex): boolean {
   const key = read(() => KeyAuthorization.deserialize(authorization))
   const envelope = read(() => SignatureEnvelope.deserialize(signature))
   if (!key || !envelope || key.witness?.toLowerCase() !== hash) return false
@@ -49,7 +53,7 @@ function isOfKey(envelope: SignatureEnvelope.SignatureEnvelope, account: Address
 
 /** An access key is one while the account's keychain says so; the envelope names the account. */
 async function isSignedByAccessKey(
-  { account, hash }: Signed,
+  { account, hash }: AccountSignature,
   { userAddress, inner, version }: SignatureEnvelope.Keychain,
   nowSeconds: number,
   askNode: AskNode,
@@ -70,7 +74,10 @@ function isActive(held: unknown, key: Address, nowSeconds: number): boolean {
 }
 
 /** ERC-1271. An address without code answers nothing. */
-async function isSignedByContract({ account, hash, signature }: Signed, askNode: AskNode): Promise<boolean> {
+async function isSignedByContract(
+  { account, hash, signature }: AccountSignature,
+  askNode: AskNode,
+): Promise<boolean> {
   const question = { to: account, ask: isValidSignature, args: [hash, signature], gas: contractGas }
   const [answer] = await askNode([question])
   return answer === validSignature

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Assets, icon, script, style } from './assets.ts'
 
-export interface Page {
+export interface HtmlPage {
   readonly html: string
   readonly headers: Readonly<Record<string, string>>
 }
@@ -15,7 +15,7 @@ const markup = join(import.meta.dirname, '../../console/web/page.html')
 /** The place in the markup for what this file adds. */
 const place = '<!-- assets -->'
 
-export function readPage({ version, preloaded }: Assets): Page {
+export function readPage({ version, preloaded }: Assets): HtmlPage {
   // Relative, so that it also works behind a proxy's path prefix.
   const address = (name: string) => `./console/${version}/${name}`
   const head = [

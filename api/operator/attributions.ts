@@ -31,7 +31,7 @@ const services = s.array(service, {
   description: `a list of at most ${SERVICES_MAX}`,
 })
 
-const readFile = settingFile(s.open({ services }, { description: 'an object' }))
+const readFile = settingFile(s.openObject({ services }, { description: 'an object' }))
 
 /**
  * Reads `{"services": [{"name": "Example", "realm": "api.example.com"}, {"name": "Other",

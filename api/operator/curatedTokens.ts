@@ -57,7 +57,7 @@ const timestamp = s.refine(
 )
 
 // A published list has further fields, such as a name.
-const readFile = settingFile(s.open({ timestamp, tokens }, { description: 'an object' }))
+const readFile = settingFile(s.openObject({ timestamp, tokens }, { description: 'an object' }))
 
 /**
  * Reads `{"timestamp": "2026-01-31T12:00:00Z", "tokens": [{"chainId": 4217, "address": "0x…",

@@ -1,6 +1,6 @@
 /** Receipts: the list under both of its paths, one receipt under both of its. */
 
-import { type Call, endpoint, type None } from '#http/endpoint.ts'
+import { type ApiCall, endpoint, type None } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
 import { listEndpoint } from '#http/listEndpoint.ts'
 import { partyOf } from '#http/request/access.ts'
@@ -74,7 +74,7 @@ interface Found {
 
 /** @throws ApiError receipt_not_found, also while the transaction is pending */
 async function findReceipt(
-  call: Pick<Call<None, None, string, 'query'>, 'chainId' | 'caller' | 'include' | 'signal'>,
+  call: Pick<ApiCall<None, None, string, 'query'>, 'chainId' | 'caller' | 'include' | 'signal'>,
   transaction: Hash,
   services: ReadServices,
 ): Promise<Found> {
@@ -89,7 +89,7 @@ async function findReceipt(
 
 /** The node is asked for the transaction only where the fee is not in the receipt. @throws ApiError */
 async function nodeReceipt(
-  { caller, signal }: Pick<Call<None, None, string, 'query'>, 'caller' | 'signal'>,
+  { caller, signal }: Pick<ApiCall<None, None, string, 'query'>, 'caller' | 'signal'>,
   hash: Hash,
   { node, kind }: ReturnType<typeof readsOf>,
 ): Promise<s.Static<typeof receiptSchema>> {

@@ -7,7 +7,7 @@ import type { Caller } from '#http/request/access.ts'
 import { SharedReads } from '#http/sharedReads.ts'
 import type { Relay } from '#ingest/relay/relay.ts'
 import { isTooLarge } from '#ingest/relay/relayFailure.ts'
-import { quantity } from '#ingest/rpc/client/parse.ts'
+import { rpcQuantity } from '#ingest/rpc/client/parse.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { mapAtMost } from '#runtime/mapAtMost.ts'
 import type { Clock } from '#runtime/runtime.ts'
@@ -21,7 +21,7 @@ import { internalError, limitExceeded, methodMissing, notEnabled, RpcFailureErro
 import { askFilter } from './filters.ts'
 import { KeptAnswers } from './keptAnswers.ts'
 import { askLogs } from './logs.ts'
-import { isCall, type RpcCall, type RpcMessage } from './message.ts'
+import { isCall, type JsonRpcRequest, type RpcMessage } from './message.ts'
 import { chainName, insteadOf, methodsOf, REFUSED_UNITS, type RpcMethod } from './methods.ts'
 import { send } from './sends.ts'
 
@@ -91,7 +91,7 @@ export class RpcDoor {
     return writer.end(isBatch)
   }
 
-  async #answerCall(call: RpcCall, context: RpcContext, isBatch: boolean): Promise<RpcOutcome> {
+  async #answerCall(call: JsonRpcRequest, context: RpcContext, isBatch: boolean): Promise<RpcOutcome> {
     const { chainId, clock, log } = this.#options
     const method = this.#find(call)
     const name = method?.name ?? 'unknown'
@@ -128,16 +128,16 @@ export class RpcDoor {
     )
   }
 
-  #find({ method }: RpcCall): RpcMethod | undefined {
+  #find({ method }: JsonRpcRequest): RpcMethod | undefined {
     return this.#methods.get(chainName(method, this.#options.kind))
   }
 
-  async #outcomeOf(call: RpcCall, method: RpcMethod, context: RpcContext): Promise<RpcOutcome> {
+  async #outcomeOf(call: JsonRpcRequest, method: RpcMethod, context: RpcContext): Promise<RpcOutcome> {
     switch (method.class) {
       case 'own':
         return answered(JSON.stringify(this.#own(method.name)), 'store')
       case 'head':
-        return answered(`"${quantity(await context.heights.head())}"`, 'node')
+        return answered(`"${rpcQuantity(await context.heights.head())}"`, 'node')
       case 'socket':
         return failed(methodMissing(`${method.name} needs a WebSocket, which is not served here`))
       case 'gone':
@@ -162,7 +162,7 @@ export class RpcDoor {
   }
 
   #own(name: string): string {
-    if (name === 'eth_chainId') return quantity(this.#options.chainId)
+    if (name === 'eth_chainId') return rpcQuantity(this.#options.chainId)
     return name === 'net_version' ? String(this.#options.chainId) : 'Millrace'
   }
 }

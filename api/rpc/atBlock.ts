@@ -1,17 +1,21 @@
 /** Calls about a block, its content, or the chain's state there. */
-import { sliceItems, textOf } from '#ingest/read/json/jsonSlices.ts'
+import { sliceItems, sliceText } from '#ingest/read/json/jsonSlices.ts'
 import type { RelayWish } from '#ingest/relay/relay.ts'
 import type { RelayAnswer } from '#ingest/relay/relayAnswer.ts'
-import { quantity } from '#ingest/rpc/client/parse.ts'
+import { rpcQuantity } from '#ingest/rpc/client/parse.ts'
 import { answered, type RpcOutcome } from './answer.ts'
 import { byHash, newest, type PlacedCall, placeCall } from './blocks.ts'
 import { ask, heightIn, isOfHash, type RpcContext } from './context.ts'
 import { internalError, RpcFailureError } from './failure.ts'
-import type { RpcCall } from './message.ts'
+import type { JsonRpcRequest } from './message.ts'
 import type { RpcMethod } from './methods.ts'
 import { blockFromStore, transactionFromStore } from './stored.ts'
 
-export async function askAtBlock(call: RpcCall, method: RpcMethod, context: RpcContext): Promise<RpcOutcome> {
+export async function askAtBlock(
+  call: JsonRpcRequest,
+  method: RpcMethod,
+  context: RpcContext,
+): Promise<RpcOutcome> {
   const isHeader = method.name === 'eth_getBlockByNumber'
   // A node's newest block tells its height itself; of what is in a block, not all answers do.
   const pins = method.class === 'block' && !isHeader
@@ -36,7 +40,7 @@ const finalHash = (height: number | null, { stored }: RpcContext): string | null
 
 /** The store did not answer: a node may, but with no other block than ours. */
 async function askOfHash(
-  call: Pick<RpcCall, 'method' | 'params'>,
+  call: Pick<JsonRpcRequest, 'method' | 'params'>,
   wish: RelayWish,
   hash: string,
   context: RpcContext,
@@ -52,7 +56,7 @@ async function askOfHash(
  * ago. The client asked for the newest, so it gets that.
  */
 async function unpinned(
-  call: RpcCall,
+  call: JsonRpcRequest,
   { height, wish }: PlacedCall,
   outcome: RpcOutcome,
   context: RpcContext,
@@ -64,7 +68,7 @@ async function unpinned(
 
 /** The state of a final block is asked for once. */
 async function askKept(
-  call: RpcCall,
+  call: JsonRpcRequest,
   { params, wish, height }: PlacedCall,
   context: RpcContext,
 ): Promise<RpcOutcome> {
@@ -83,7 +87,7 @@ async function askKept(
  * The newest block, or the pending one above it. Behind one address several nodes may answer, of
  * which one is behind; another may stand on a block that nobody else knows of.
  */
-async function askNewest(call: RpcCall, context: RpcContext): Promise<RpcOutcome> {
+async function askNewest(call: JsonRpcRequest, context: RpcContext): Promise<RpcOutcome> {
   const { view } = context.relay
   if (!isLatest(call.params)) return await ask(call, newest, context, 'number', 1)
   const outcome = await ask(call, newest, context, 'number')
@@ -95,13 +99,13 @@ async function askNewest(call: RpcCall, context: RpcContext): Promise<RpcOutcome
 
 const isLatest = (params: string): boolean => /^\s*\[\s*("latest"|null|[,\]])/.test(params)
 
-function atShown(call: RpcCall, height: number): RpcCall {
-  const [, ...others] = (sliceItems(call.params) ?? []).map((item) => textOf(call.params, item))
-  return { ...call, params: `[${[`"${quantity(height)}"`, ...others].join(',')}]` }
+function atShown(call: JsonRpcRequest, height: number): JsonRpcRequest {
+  const [, ...others] = (sliceItems(call.params) ?? []).map((item) => sliceText(call.params, item))
+  return { ...call, params: `[${[`"${rpcQuantity(height)}"`, ...others].join(',')}]` }
 }
 
 /** A block that a client read of in a receipt is there for its next call. */
-export async function askTransaction(call: RpcCall, context: RpcContext): Promise<RpcOutcome> {
+export async function askTransaction(call: JsonRpcRequest, context: RpcContext): Promise<RpcOutcome> {
   const found = await transactionFromStore(call, context)
   if (found) return found
   const wish = call.method === 'eth_getTransactionByHash' ? byHash : newest

@@ -2,9 +2,9 @@
  * The block a call means: what its endpoint must have, and a number in place of a tag where two
  * nodes would understand the tag differently.
  */
-import { sliceItems, textOf } from '#ingest/read/json/jsonSlices.ts'
+import { sliceItems, sliceText } from '#ingest/read/json/jsonSlices.ts'
 import type { RelayWish } from '#ingest/relay/relay.ts'
-import { quantity } from '#ingest/rpc/client/parse.ts'
+import { rpcQuantity } from '#ingest/rpc/client/parse.ts'
 import { isRecord } from '#primitives.ts'
 
 /** Heights as the pool sees them, for the calls of one request. */
@@ -45,14 +45,14 @@ export async function placeCall(
 ): Promise<PlacedCall> {
   const items = sliceItems(params) ?? []
   const slice = items[index]
-  const value: unknown = slice ? JSON.parse(textOf(params, slice)) : undefined
+  const value: unknown = slice ? JSON.parse(sliceText(params, slice)) : undefined
   const height = await heightOf(value, heights, pins || heights.isPinned)
   if (height === null) return { params, wish: newest, height: null }
-  const texts = items.map((item) => textOf(params, item))
+  const texts = items.map((item) => sliceText(params, item))
   // A parameter before a block that is left out cannot be made up.
   if (typeof height === 'object' && index > texts.length) return { params, wish: newest, height: null }
   if (typeof height === 'number') return { params, wish: atHeight(height), height }
-  texts[index] = `"${quantity(height.pinned)}"`
+  texts[index] = `"${rpcQuantity(height.pinned)}"`
   const wish = { ...atHeight(height.pinned), newest: height.isNewest }
   return { params: `[${texts.join(',')}]`, wish, height: height.pinned }
 }

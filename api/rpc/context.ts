@@ -2,7 +2,7 @@
 
 import type { Caller } from '#http/request/access.ts'
 import type { SharedReads } from '#http/sharedReads.ts'
-import { sliceMembers, textOf } from '#ingest/read/json/jsonSlices.ts'
+import { sliceMembers, sliceText } from '#ingest/read/json/jsonSlices.ts'
 import type { Relay, RelayWish } from '#ingest/relay/relay.ts'
 import type { RelayAnswer } from '#ingest/relay/relayAnswer.ts'
 import type { AppDatabase } from '#rows/database.ts'
@@ -12,7 +12,7 @@ import type { Postgres } from '#store/postgres.ts'
 import type { RpcOutcome } from './answer.ts'
 import { type Heights, numberOf } from './blocks.ts'
 import type { KeptAnswers } from './keptAnswers.ts'
-import type { RpcCall } from './message.ts'
+import type { JsonRpcRequest } from './message.ts'
 
 /** The stores of a chain. */
 export interface StoredChain {
@@ -45,7 +45,7 @@ export interface RpcContext {
  * @param above blocks that it may stand above the newest one
  */
 export async function ask(
-  { method, params }: Pick<RpcCall, 'method' | 'params'>,
+  { method, params }: Pick<JsonRpcRequest, 'method' | 'params'>,
   wish: RelayWish,
   { relay, signal, underWay }: RpcContext,
   names?: 'number' | 'blockNumber',
@@ -70,7 +70,7 @@ export async function ask(
 export function isOfHash(text: string, hash: string): boolean {
   if (text === 'null') return true
   const slice = sliceMembers(text)?.get('hash')
-  return slice !== undefined && textOf(text, slice).slice(1, -1).toLowerCase() === hash
+  return slice !== undefined && sliceText(text, slice).slice(1, -1).toLowerCase() === hash
 }
 
 /** The height that a result names in a member. */
@@ -80,5 +80,5 @@ export function heightIn({ kind, text }: RpcOutcome, member: string): number | n
 
 function memberHeight(text: string, member: string): number | null {
   const slice = sliceMembers(text)?.get(member)
-  return slice ? numberOf(textOf(text, slice).slice(1, -1)) : null
+  return slice ? numberOf(sliceText(text, slice).slice(1, -1)) : null
 }

@@ -4,7 +4,7 @@
  * replaced. Filters of pending transactions are an endpoint's, and end with it.
  */
 import { randomBytes } from 'node:crypto'
-import { sliceItems, textOf } from '#ingest/read/json/jsonSlices.ts'
+import { sliceItems, sliceText } from '#ingest/read/json/jsonSlices.ts'
 import { isRecord } from '#primitives.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import {
@@ -24,7 +24,7 @@ import type { RpcContext, StoredChain } from './context.ts'
 import { limitExceeded, methodMissing, RpcFailureError } from './failure.ts'
 import { keptLogFilter, readLogFilter, readLogPlace } from './logFilter.ts'
 import { askLogs, untilHeld } from './logs.ts'
-import { BATCH_CALLS_MAX, type RpcCall } from './message.ts'
+import { BATCH_CALLS_MAX, type JsonRpcRequest } from './message.ts'
 import { endPending, makePending, pendingOf } from './pendingFilters.ts'
 import { awaiting, isForgotten, isWithdrawn, remembered } from './toldBlocks.ts'
 
@@ -34,12 +34,16 @@ const OPEN_BLOCKS_MAX = 1_000
 const POLL_CHARACTERS_MAX = 4 * 1024 * 1024
 const IN_BATCH_CHARACTERS_MAX = Math.floor(ANSWER_CHARACTERS_MAX / BATCH_CALLS_MAX)
 
-export async function askFilter(call: RpcCall, chainId: number, context: RpcContext): Promise<RpcOutcome> {
+export async function askFilter(
+  call: JsonRpcRequest,
+  chainId: number,
+  context: RpcContext,
+): Promise<RpcOutcome> {
   const { stored, filters } = context
   if (!stored || !filters) return failed(methodMissing(`${call.method} is not available`))
   const owner = { chainId, caller: context.caller.id }
   const [first] = sliceItems(call.params) ?? []
-  const asked: unknown = first ? JSON.parse(textOf(call.params, first)) : undefined
+  const asked: unknown = first ? JSON.parse(sliceText(call.params, first)) : undefined
   const id = typeof asked === 'string' ? asked : ''
   switch (call.method) {
     case 'eth_newFilter':

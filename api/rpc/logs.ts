@@ -1,6 +1,6 @@
 /** eth_getLogs: a range that nobody has in full is an error, never a shorter list. */
-import { sliceItems, textOf } from '#ingest/read/json/jsonSlices.ts'
-import { quantity } from '#ingest/rpc/client/parse.ts'
+import { sliceItems, sliceText } from '#ingest/read/json/jsonSlices.ts'
+import { rpcQuantity } from '#ingest/rpc/client/parse.ts'
 import { isRecord } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { ChainState } from '#store/ledger/chainState.ts'
@@ -10,7 +10,7 @@ import { atHeight, byHash } from './blocks.ts'
 import { ask, heightIn, type RpcContext } from './context.ts'
 import { RpcFailureError } from './failure.ts'
 import { type LogFilter, type LogPlace, readLogFilter, readLogPlace, tooMuch } from './logFilter.ts'
-import type { RpcCall } from './message.ts'
+import type { JsonRpcRequest } from './message.ts'
 import { orNode } from './stored.ts'
 
 /** A block that is not there yet is waited for this long. */
@@ -19,9 +19,9 @@ const NEWER_PAUSE_MS = 100
 /** Blocks above our tip that will be here in a moment; for later ones a node is asked at once. */
 const NEARLY_HELD_BLOCKS = 8
 
-export async function askLogs(call: RpcCall, context: RpcContext): Promise<RpcOutcome> {
+export async function askLogs(call: JsonRpcRequest, context: RpcContext): Promise<RpcOutcome> {
   const [first] = sliceItems(call.params) ?? []
-  const value: unknown = first ? JSON.parse(textOf(call.params, first)) : undefined
+  const value: unknown = first ? JSON.parse(sliceText(call.params, first)) : undefined
   const filter = readLogFilter(value)
   const place = await readLogPlace(value, filter, context.heights)
   await waitFor(place, context)
@@ -72,7 +72,7 @@ export async function untilHeld(
 
 /** All that the stores hold of the range, or null where they do not hold all of it. */
 async function logsFromStore(
-  { method }: RpcCall,
+  { method }: JsonRpcRequest,
   filter: LogFilter,
   place: LogPlace,
   context: RpcContext,
@@ -96,4 +96,4 @@ const beyondHead = (head: number): RpcFailureError =>
   })
 
 const placed = (place: LogPlace): object =>
-  place.by === 'hash' ? {} : { fromBlock: quantity(place.from), toBlock: quantity(place.to) }
+  place.by === 'hash' ? {} : { fromBlock: rpcQuantity(place.from), toBlock: rpcQuantity(place.to) }

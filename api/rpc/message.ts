@@ -6,10 +6,10 @@
 import { ApiError } from '#http/errors.ts'
 import { assertDepth, isWellFormedJson } from '#http/request/json.ts'
 import type { Slice } from '#ingest/read/json/jsonCursor.ts'
-import { sliceItems, sliceMembers, textOf } from '#ingest/read/json/jsonSlices.ts'
+import { sliceItems, sliceMembers, sliceText } from '#ingest/read/json/jsonSlices.ts'
 import { invalidParams, invalidRequest, type RpcFailure } from './failure.ts'
 
-export interface RpcCall {
+export interface JsonRpcRequest {
   /** JSON of the id; null for a notification, which gets no answer. */
   readonly id: string | null
   readonly method: string
@@ -25,14 +25,14 @@ export interface RpcMistake {
 
 export interface RpcMessage {
   readonly isBatch: boolean
-  readonly entries: readonly (RpcCall | RpcMistake)[]
+  readonly entries: readonly (JsonRpcRequest | RpcMistake)[]
 }
 
 /** Calls in one request: as many as nodes answer within a request's time. */
 export const BATCH_CALLS_MAX = 50
 export const BODY_BYTES_MAX = 1024 * 1024
 
-export const isCall = (entry: RpcCall | RpcMistake): entry is RpcCall => 'method' in entry
+export const isCall = (entry: JsonRpcRequest | RpcMistake): entry is JsonRpcRequest => 'method' in entry
 
 /** @throws ApiError body_invalid for what is no JSON, body_too_large for too many calls */
 export function readMessage(text: string): RpcMessage {
@@ -56,7 +56,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function readEntry(value: unknown, text: string): RpcCall | RpcMistake {
+function readEntry(value: unknown, text: string): JsonRpcRequest | RpcMistake {
   const members = sliceMembers(text)
   if (!members || typeof value !== 'object' || value === null) return mistake('a call is an object')
   const { jsonrpc, id, method, params }: Record<string, unknown> = { ...value }
@@ -77,4 +77,4 @@ const isId = (id: unknown): boolean => id === null || typeof id === 'string' || 
 
 const mistake = (problem: string, id = 'null'): RpcMistake => ({ id, failure: invalidRequest(problem) })
 
-const piece = (text: string, slice: Slice | undefined): string => (slice ? textOf(text, slice) : 'null')
+const piece = (text: string, slice: Slice | undefined): string => (slice ? sliceText(text, slice) : 'null')

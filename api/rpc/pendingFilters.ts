@@ -6,13 +6,16 @@ import { isRecord } from '#primitives.ts'
 import type { Polled, RpcFilter } from '#rows/rpcFilters.ts'
 import type { RpcContext } from './context.ts'
 import { internalError, methodMissing, RpcFailureError } from './failure.ts'
-import type { RpcCall } from './message.ts'
+import type { JsonRpcRequest } from './message.ts'
 
 /** An endpoint that does not tell in this time what is new has lost its filters to us. */
 const POLL_MS = 5_000
 
 /** Makes one at an endpoint. @throws RpcFailureError where none has such filters */
-export async function makePending({ method }: RpcCall, { relay, signal }: RpcContext): Promise<RpcFilter> {
+export async function makePending(
+  { method }: JsonRpcRequest,
+  { relay, signal }: RpcContext,
+): Promise<RpcFilter> {
   const made = await relay.askAnywhere({ method, params: '[]' }, signal)
   if (!made) throw new RpcFailureError(internalError())
   const { endpoint, answer } = made

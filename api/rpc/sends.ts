@@ -2,7 +2,7 @@
  * Sends are tried once and never hedged. A transaction's hash is known before it is sent, so that
  * an outcome nobody knows is looked up: a transaction that the pool has was sent.
  */
-import { sliceItems, textOf } from '#ingest/read/json/jsonSlices.ts'
+import { sliceItems, sliceText } from '#ingest/read/json/jsonSlices.ts'
 import { isMethodMissing, type RelayAnswer } from '#ingest/relay/relayAnswer.ts'
 import { mayBeSent } from '#ingest/rpc/client/nodeErrors.ts'
 import { keccak256Hex } from '#ingest/verify/tries/keccak.ts'
@@ -10,7 +10,7 @@ import { answered, failed, type RpcOutcome } from './answer.ts'
 import { newest } from './blocks.ts'
 import { ask, heightIn, type RpcContext } from './context.ts'
 import { internalError, invalidParams, RpcFailureError } from './failure.ts'
-import type { RpcCall } from './message.ts'
+import type { JsonRpcRequest } from './message.ts'
 
 /** A receipt of a transaction that is known to be sent is waited for this long. */
 const RECEIPT_MS = 20_000
@@ -19,7 +19,7 @@ const RECEIPT_PAUSE_MS = 100
 const LOOKS_MAX = 3
 const LOOK_PAUSE_MS = 200
 
-export async function send(call: RpcCall, context: RpcContext): Promise<RpcOutcome> {
+export async function send(call: JsonRpcRequest, context: RpcContext): Promise<RpcOutcome> {
   const hash = hashOf(call.params)
   const answer = await context.relay.askOnce(call, context.signal)
   if (answer && (isMethodMissing(answer) || !isDoubtful(answer))) return await told(answer, context)
@@ -76,7 +76,7 @@ const BLOB_TYPE = '0x03'
 /** @throws RpcFailureError for what is no transaction */
 function hashOf(params: string): string | null {
   const [first] = sliceItems(params) ?? []
-  const raw: unknown = first && JSON.parse(textOf(params, first))
+  const raw: unknown = first && JSON.parse(sliceText(params, first))
   if (typeof raw !== 'string' || !/^0x([0-9a-f]{2})+$/i.test(raw))
     throw new RpcFailureError(invalidParams('the transaction is not 0x and hex bytes'))
   return raw.startsWith(BLOB_TYPE) ? null : keccak256Hex(Buffer.from(raw.slice(2), 'hex'))

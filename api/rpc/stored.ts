@@ -3,14 +3,14 @@
  * all that is held. They were proved against their headers, and their fields are the node's own.
  */
 import { MillraceError } from '#errors.ts'
-import { quantity } from '#ingest/rpc/client/parse.ts'
+import { rpcQuantity } from '#ingest/rpc/client/parse.ts'
 import { findBlock } from '#store/read/blocks.ts'
 import { readBlockTxs } from '#store/read/rpc/blockTxs.ts'
 import { readTxByHash } from '#store/read/rpc/txByHash.ts'
 import { answered, type RpcOutcome } from './answer.ts'
 import { numberOf } from './blocks.ts'
 import type { RpcContext, StoredChain } from './context.ts'
-import type { RpcCall } from './message.ts'
+import type { JsonRpcRequest } from './message.ts'
 
 /** A final block that is held, or null: then a node is asked. */
 export function blockFromStore(
@@ -46,7 +46,7 @@ export function blockFromStore(
         return `[${(await txs(hashes.map((_hash, index) => index))).map(({ receiptText }) => receiptText).join()}]`
       case 'eth_getBlockTransactionCountByHash':
       case 'eth_getBlockTransactionCountByNumber':
-        return `"${quantity(hashes.length)}"`
+        return `"${rpcQuantity(hashes.length)}"`
       case 'eth_getTransactionByBlockHashAndIndex':
       case 'eth_getTransactionByBlockNumberAndIndex': {
         const index = numberOf(second)
@@ -61,7 +61,7 @@ export function blockFromStore(
 
 /** A transaction, or its receipt, in a final block. */
 export function transactionFromStore(
-  call: Pick<RpcCall, 'method' | 'params'>,
+  call: Pick<JsonRpcRequest, 'method' | 'params'>,
   context: RpcContext,
 ): Promise<RpcOutcome | null> {
   return orNode(call, context, async ({ postgres, state }, signal) => {
@@ -82,7 +82,7 @@ export const isHeld = ({ state }: StoredChain, height: number): boolean => state
  * answer is no reason for a call to fail.
  */
 export async function orNode(
-  { method, params }: Pick<RpcCall, 'method' | 'params'>,
+  { method, params }: Pick<JsonRpcRequest, 'method' | 'params'>,
   { stored, signal, storeReads }: RpcContext,
   read: (chain: StoredChain, signal: AbortSignal) => Promise<string | null>,
 ): Promise<RpcOutcome | null> {

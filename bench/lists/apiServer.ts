@@ -19,7 +19,7 @@ import type { Access } from '#http/request/access.ts'
 import { CursorKeys } from '#http/request/cursor.ts'
 import { askOf } from '#money/node.ts'
 import { Sponsor } from '#payments/chain/Sponsor.ts'
-import { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
+import { TempoChargeMethod } from '#payments/methods/charge/TempoCharges.ts'
 import { Payments } from '#payments/Payments.ts'
 import { RefusedPayments } from '#payments/RefusedPayments.ts'
 import { attributionNames } from '#present/memo.ts'
@@ -147,7 +147,7 @@ function openPayments(
   const recipient = `0x${'ee'.repeat(20)}` as const
   const transport = http(rpcUrl)
   const currencies = ([PATH_USD, ALPHA_USD] as const).map((address) => ({ address, decimals: 6 }))
-  const charges = new TempoCharges({
+  const charges = new TempoChargeMethod({
     ...{ realm, keys: [key], chainId, recipient, currency: PATH_USD, sponsoring: null },
     ...{ currencies: () => currencies, transport, nodes: [askOf(transport)] },
   })

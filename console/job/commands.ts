@@ -43,7 +43,7 @@ export const retryCommand = (
 export const cancelCommand = (origin: string, jobId: string): string =>
   paying({ url: urlOf(origin, jobId, 'cancel'), body: '{}' })
 
-export interface Review {
+export interface ReviewDraft {
   /** 1 to 5, also for each node that was called. */
   readonly rating: number
   readonly comment: string
@@ -52,7 +52,7 @@ export interface Review {
 export const reviewCommand = (
   origin: string,
   jobId: string,
-  { rating, comment }: Review,
+  { rating, comment }: ReviewDraft,
   runs: readonly JobRun[],
 ): string =>
   paying({

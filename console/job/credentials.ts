@@ -8,7 +8,7 @@ import type { AuthorizationOffer, TransferOffer } from './offers.ts'
 export type Credential = readonly [header: string, value: string]
 
 /** An EIP-3009 authorization, as it is signed. */
-export interface Authorization {
+export interface AuthorizationMessage {
   readonly from: string
   readonly to: string
   readonly value: string
@@ -56,7 +56,7 @@ export const hashCredential = (
 export function authorizationOf(
   { recipient, units, validSeconds }: AuthorizationOffer,
   { from, nonce, nowSeconds }: { readonly from: string; readonly nonce: string; readonly nowSeconds: number },
-): Authorization {
+): AuthorizationMessage {
   const times = {
     validAfter: `${nowSeconds - BEHIND_SECONDS}`,
     validBefore: `${nowSeconds + validSeconds}`,
@@ -65,7 +65,7 @@ export function authorizationOf(
 }
 
 /** As `eth_signTypedData_v4` takes it. */
-export const typedDataOf = (offer: AuthorizationOffer, message: Authorization) => ({
+export const typedDataOf = (offer: AuthorizationOffer, message: AuthorizationMessage) => ({
   domain: {
     ...{ name: offer.name, version: offer.version },
     ...{ chainId: offer.chainId, verifyingContract: offer.token },
@@ -88,7 +88,7 @@ export const typedDataOf = (offer: AuthorizationOffer, message: Authorization) =
 
 export const signedCredential = (
   { accepted, resource }: AuthorizationOffer,
-  authorization: Authorization,
+  authorization: AuthorizationMessage,
   signature: string,
 ): Credential => {
   const payment = { x402Version: 2, resource, accepted, payload: { signature, authorization } }

@@ -1,6 +1,6 @@
 /** Jobs and their receipts, as the API answers whoever has the id. */
 import { keyHeaders } from '../model/apiKey.ts'
-import { answered, readResource } from '../model/indexerClient.ts'
+import { readResource, requireAnswer } from '../model/indexerClient.ts'
 import { isObject, parseFailure, RequestFailure } from '../model/queryAnswer.ts'
 
 /** `test/console/wire.test.ts` holds these against the API's schemas. */
@@ -133,7 +133,7 @@ export async function openEvents(
 ): Promise<Response> {
   const headers = { ...keyHeaders(), ...(lastEventId !== null && { 'last-event-id': lastEventId }) }
   return succeeded(
-    await answered(signal, () =>
+    await requireAnswer(signal, () =>
       fetch(new URL(`${pathOf(jobId)}/events`, origin), { signal, headers, cache: 'no-store' }),
     ),
   )
@@ -145,7 +145,7 @@ async function readText(
   signal: AbortSignal,
 ): Promise<{ readonly text: string; readonly status: number }> {
   const asked = () => fetch(new URL(path, origin), { signal, headers: keyHeaders(), cache: 'no-store' })
-  const response = await succeeded(await answered(signal, asked))
+  const response = await succeeded(await requireAnswer(signal, asked))
   try {
     return { text: await response.text(), status: response.status }
   } catch (cause) {

@@ -3,7 +3,7 @@
 import { encodePaymentRequiredHeader } from '@x402/core/http'
 import { Challenge } from 'mppx'
 import { expect, test } from 'vitest'
-import { expiryOf, isSameOffer, isWithin, type Offer, offersIn } from './offers.ts'
+import { expiryOf, isSameOffer, isWithin, offersIn, type PayableOffer } from './offers.ts'
 
 const token = '0x20c0000000000000000000000000000000000000'
 const recipient = `0x${'ab'.repeat(20)}`
@@ -74,7 +74,7 @@ test.each([
 })
 
 test('an offer is within a quote up to its last unit, a part of which is rounded up', () => {
-  const within = (units: string, dollars: string) => isWithin({ units } as Offer, dollars)
+  const within = (units: string, dollars: string) => isWithin({ units } as PayableOffer, dollars)
   expect([within('10500', '0.0105'), within('10501', '0.0105'), within('1', '0')]).toEqual([
     true,
     false,

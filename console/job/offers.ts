@@ -30,19 +30,19 @@ export interface AuthorizationOffer extends Asked {
   readonly validSeconds: number
 }
 
-export type Offer = TransferOffer | AuthorizationOffer
+export type PayableOffer = TransferOffer | AuthorizationOffer
 
 /** The decimals of each token that the page pays in: every TIP-20 has them, and the dollars of x402 do. */
 export const DECIMALS = 6
 
 /** The headers of a 402 that name offers. */
-export const offersIn = (headers: Pick<Headers, 'get'>): readonly Offer[] => [
+export const offersIn = (headers: Pick<Headers, 'get'>): readonly PayableOffer[] => [
   ...authorizationsIn(headers.get('payment-required') ?? ''),
   ...transfersIn(headers.get('www-authenticate') ?? ''),
 ]
 
 /** The same payee's offer of the same price in the same token. */
-export const isSameOffer = (a: Offer, b: Offer): boolean =>
+export const isSameOffer = (a: PayableOffer, b: PayableOffer): boolean =>
   (['kind', 'chainId', 'token', 'recipient', 'units'] as const).every((name) => a[name] === b[name])
 
 /** Whether the offer asks for no more than that many dollars. @param dollars decimal text */

@@ -1,5 +1,5 @@
 /** Signing in, organizations, keys and usage, asked of a running program. */
-import { answered } from './indexerClient.ts'
+import { requireAnswer } from './indexerClient.ts'
 import { parseFailure, RequestFailure } from './queryAnswer.ts'
 
 export interface Person {
@@ -93,7 +93,7 @@ export class AccountClient {
   /** The session is a cookie, which the browser sends by itself. @throws RequestFailure */
   async ask<Answer>(method: Method, path: string, body?: object): Promise<Answer> {
     const signal = new AbortController().signal
-    const response = await answered(signal, () =>
+    const response = await requireAnswer(signal, () =>
       fetch(new URL(path, this.#origin), {
         method,
         cache: 'no-store',

@@ -40,7 +40,7 @@ export async function explainQuery(
     ...(chainId !== null && { chainId }),
   })
   const headers = { 'content-type': 'application/json', ...keyHeaders() }
-  const response = await answered(signal, () =>
+  const response = await requireAnswer(signal, () =>
     fetch(new URL('v1/indexer/explain', origin), { method: 'POST', headers, body, signal }),
   )
   const answer: unknown = await response.json().catch(() => null)
@@ -59,7 +59,7 @@ export async function postQuery(
   },
 ): Promise<Response> {
   const { signal, live = false, lastEventId = null } = options
-  const response = await answered(signal, () =>
+  const response = await requireAnswer(signal, () =>
     fetch(new URL('v1/indexer/query', origin), {
       method: 'POST',
       headers: {
@@ -95,7 +95,7 @@ export async function readResource<Answer extends object>(
   headers = keyHeaders(),
 ): Promise<Answer> {
   const read = () => fetch(new URL(path, origin), { signal, headers, cache: 'no-cache' })
-  return resourceOf(await answered(signal, read))
+  return resourceOf(await requireAnswer(signal, read))
 }
 
 /**
@@ -110,7 +110,9 @@ export async function postResource<Answer extends object>(
 ): Promise<Answer> {
   const headers = { 'content-type': 'application/json', ...keyHeaders() }
   return resourceOf(
-    await answered(signal, () => fetch(new URL(path, origin), { method: 'POST', headers, body, signal })),
+    await requireAnswer(signal, () =>
+      fetch(new URL(path, origin), { method: 'POST', headers, body, signal }),
+    ),
   )
 }
 
@@ -120,7 +122,7 @@ async function resourceOf<Answer extends object>(response: Response): Promise<An
   throw parseFailure(body, response.status)
 }
 
-export async function answered(signal: AbortSignal, send: () => Promise<Response>): Promise<Response> {
+export async function requireAnswer(signal: AbortSignal, send: () => Promise<Response>): Promise<Response> {
   try {
     return await send()
   } catch (cause) {

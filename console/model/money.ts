@@ -88,7 +88,7 @@ export interface Payout extends Owned {
   readonly paidAt: string | null
 }
 
-export interface Review {
+export interface ListedReview {
   readonly jobId: string
   readonly payer: string
   readonly rating: number

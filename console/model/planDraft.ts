@@ -14,7 +14,7 @@ export interface DraftNode {
   readonly dependsOn: readonly string[]
 }
 
-export interface Draft {
+export interface PlanDraft {
   /** Stage after stage; a node runs when all those that it names have. */
   readonly stages: readonly (readonly DraftNode[])[]
   /** They wait for each other. */
@@ -26,7 +26,7 @@ export interface Draft {
 /** More nodes are refused by the program, and not drawn. */
 const NODES_MAX = 100
 
-export function readDraft(text: string): Draft {
+export function readDraft(text: string): PlanDraft {
   const nothing = { stages: [], stuck: [] }
   if (text.trim() === '') return { ...nothing, problem: null }
   try {

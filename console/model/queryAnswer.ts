@@ -34,7 +34,7 @@ export interface QueryRequest {
 }
 
 /** A place in the text of the query; both count from 1. */
-export interface Place {
+export interface TextPlace {
   readonly line: number
   readonly column: number
 }
@@ -52,14 +52,14 @@ export class RequestFailure extends Error {
   readonly code: string
   /** HTTP status; 0 where no answer came. */
   readonly status: number
-  readonly place: Place | null
+  readonly place: TextPlace | null
   readonly details: readonly FailureDetail[]
 
   constructor(
     code: string,
     message: string,
     status: number,
-    place: Place | null = null,
+    place: TextPlace | null = null,
     options: ErrorOptions & { readonly details?: readonly FailureDetail[] } = {},
   ) {
     super(message, options)
@@ -128,7 +128,7 @@ function detailOf(detail: unknown): FailureDetail[] {
   return [{ path, message: detail['message'] }]
 }
 
-function placeIn(details: readonly unknown[]): Place | null {
+function placeIn(details: readonly unknown[]): TextPlace | null {
   for (const detail of details) {
     if (!isObject(detail)) continue
     const { line, column } = detail

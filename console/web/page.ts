@@ -13,7 +13,7 @@ export interface PageEntry {
 }
 
 /** Fills the page's own element, once. */
-export type OpenPage = (host: HTMLElement, frame: Frame) => Page
+export type OpenPage = (host: HTMLElement, frame: PageFrame) => Page
 
 /** Everything is optional: a page may be what it drew when it was opened. */
 export interface Page {
@@ -28,7 +28,7 @@ export interface Page {
   told?(sample: StatusSample): void
 }
 
-export interface Frame {
+export interface PageFrame {
   /** The chain chosen at the top; null before the program said which it serves. */
   readonly chainId: () => number | null
   /**

@@ -1,13 +1,13 @@
 /** The Accept header (RFC 9110, 12.5.1): media types that a client takes. */
 
 /** A media type or range, in lower case, and how much it is liked: 0 for not at all. */
-export interface Wish {
+export interface MediaRange {
   readonly mediaType: string
   readonly quality: number
 }
 
 /** In the order in which they are written. */
-export const wishesOf = (accept: string | undefined): Wish[] =>
+export const wishesOf = (accept: string | undefined): MediaRange[] =>
   (accept?.match(element) ?? []).map(readWish).filter(({ mediaType }) => mediaType !== '')
 
 /** Up to the next comma outside a quoted text. */
@@ -15,7 +15,7 @@ const element = /(?:[^,"]|"(?:\\.|[^"\\])*"?)+/g
 
 const quoted = /"(?:\\.|[^"\\])*"?/g
 
-function readWish(text: string): Wish {
+function readWish(text: string): MediaRange {
   const parts = text.replaceAll(quoted, '').split(';')
   const [mediaType = '', ...parameters] = parts.map((part) => part.trim().toLowerCase())
   const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2)

@@ -103,7 +103,7 @@ export interface AccessRule {
 export const dataRead: AccessRule = { who: 'anyone', scope: 'data:read', payable: true }
 
 /** Health and documents: open to all, not counted. */
-export const open: AccessRule = { who: 'anyone', scope: null, payable: false, ignoresCredentials: true }
+export const openToAll: AccessRule = { who: 'anyone', scope: null, payable: false, ignoresCredentials: true }
 
 /** Documents of some 100 KB: open to all, and counted as long as that can be done. */
 export const documents: AccessRule = {
@@ -262,11 +262,11 @@ export interface Sale {
   /** @throws what the request would fail with, as far as that is known before it is read */
   readonly assertAnswerable: () => Promise<void>
   /** The least that it costs. Default: the price of its units. */
-  readonly price?: Price
+  readonly price?: PriceFinder
 }
 
 /** Dollars as decimal text; found out when it is needed. @throws what the request would fail with */
-export type Price = () => Promise<string>
+export type PriceFinder = () => Promise<string>
 
 /** Takes units of what a party may ask for. @throws ApiError rate_limit_exceeded */
 export type Allowance = (party: string, units: number) => Promise<void>

@@ -1,6 +1,6 @@
 /** Which chain a request means: the `chainId` parameter, its aliases and its default. */
 import type { ChainReach } from '#primitives.ts'
-import { ApiError, type Problem } from '../errors.ts'
+import { ApiError, type RequestProblem } from '../errors.ts'
 import * as s from '../schema.ts'
 import { ParameterError, parameter } from './parameter.ts'
 
@@ -41,7 +41,7 @@ export function selectChain(
   asked: number | undefined,
   served: readonly number[],
   caller: ChainCaller,
-  path: Problem['path'] = ['query', 'chainId'],
+  path: RequestProblem['path'] = ['query', 'chainId'],
 ): number {
   const chainId = asked ?? defaultChain(served, caller.environment === 'sandbox', path)
   assertReached(chainId, caller)
@@ -63,7 +63,7 @@ export const reachOf = ({ environment, chains }: ChainCaller): ChainReach => ({
   except: environment === 'sandbox' ? MAINNET : null,
 })
 
-function defaultChain(served: readonly number[], sandbox: boolean, path: Problem['path']): number {
+function defaultChain(served: readonly number[], sandbox: boolean, path: RequestProblem['path']): number {
   const preferred = sandbox ? TESTNET : MAINNET
   if (served.includes(preferred)) return preferred
   const reachable = served.filter((id) => !(sandbox && id === MAINNET))
@@ -72,7 +72,7 @@ function defaultChain(served: readonly number[], sandbox: boolean, path: Problem
   throw unsupported('`chainId` is needed here.', reachable, path)
 }
 
-function unsupported(problem: string, served: readonly number[], path: Problem['path']): ApiError {
+function unsupported(problem: string, served: readonly number[], path: RequestProblem['path']): ApiError {
   const message = `${problem} Served: ${served.join(', ') || 'none'}.`
   return new ApiError('chain_id_unsupported', message, {
     details: [{ path, message }],

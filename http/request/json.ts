@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile'
 import { Check } from 'typebox/value'
 import { shorten } from '#primitives.ts'
 import { jsonIn } from '#text/jsonIn.ts'
-import { ApiError, type Problem } from '../errors.ts'
+import { ApiError, type RequestProblem } from '../errors.ts'
 import { withoutNulls } from './absent.ts'
 import { problemsOf, sentenceOf } from './problems.ts'
 
@@ -67,13 +67,13 @@ export function assertWellFormed(text: string): void {
 }
 
 /** The first text of a JSON text that is none, told at its place below `at`. */
-export function malformedText(text: string, at: Problem['path'] = ['body']): Problem {
+export function malformedText(text: string, at: RequestProblem['path'] = ['body']): RequestProblem {
   const steps = placeOfMalformed(jsonIn(text)) ?? []
   return { path: [...at, ...steps], message: 'holds NUL or half a character' }
 }
 
 /** Undefined where every text is one; a bad name is told at its object. */
-function placeOfMalformed(value: unknown): Problem['path'] | undefined {
+function placeOfMalformed(value: unknown): RequestProblem['path'] | undefined {
   if (typeof value === 'string') return isMalformed(value) ? [] : undefined
   if (typeof value !== 'object' || value === null) return undefined
   for (const [name, member] of Object.entries(value)) {
@@ -130,5 +130,5 @@ function assertBodyGiven(body: unknown): void {
 }
 
 /** @returns ApiError body_invalid that names the first problem in a sentence */
-export const bodyInvalid = (problems: readonly Problem[]): ApiError =>
+export const bodyInvalid = (problems: readonly RequestProblem[]): ApiError =>
   new ApiError('body_invalid', sentenceOf(problems), { details: problems.slice(0, PROBLEMS_MAX) })

@@ -10,11 +10,11 @@ import * as p from './parameter.ts'
 
 export type { BlockMark, KeyValue, Position } from './cursor.ts'
 
-export type Order = 'asc' | 'desc'
+export type SortOrder = 'asc' | 'desc'
 
 /** A page asked of a store. It reads one row more than `limit` to know whether the list goes on. */
 export interface ListPage {
-  readonly order: Order
+  readonly order: SortOrder
   readonly limit: number
   /** Continue after the row with this sort key. Absent: from the head, skipping `offset` rows. */
   readonly position?: Position
@@ -85,7 +85,7 @@ export interface PageRules {
   /** `cursorOnly`: the list takes no `page`. */
   readonly modes: 'cursorAndPage' | 'cursorOnly'
   /** The `order` parameter: a fixed order takes none. */
-  readonly orders: 'both' | Order
+  readonly orders: 'both' | SortOrder
 }
 
 /** Most lists. */
@@ -139,7 +139,7 @@ export interface PageQuery {
   readonly cursor?: string | undefined
   readonly limit: number
   readonly page?: number | undefined
-  readonly order?: Order | undefined
+  readonly order?: SortOrder | undefined
 }
 
 /** The means to make `nextCursor` and the start of a page. */

@@ -3,15 +3,15 @@
  * place, as in `body.limit must be at least 1`.
  */
 import { isRecord, shorten } from '#primitives.ts'
-import type { Problem } from '../errors.ts'
+import type { RequestProblem } from '../errors.ts'
 import { expectedBy, type Finding } from './expected.ts'
 
 /** @param value of which the findings are */
 export function problemsOf(
   findings: readonly Finding[],
   value: unknown,
-  at: Problem['path'] = ['body'],
-): Problem[] {
+  at: RequestProblem['path'] = ['body'],
+): RequestProblem[] {
   const told = new Map<string, Place>()
   for (const finding of tellingOf(findings)) {
     const steps = stepsOf(finding.instancePath)
@@ -29,7 +29,7 @@ export function problemsOf(
 }
 
 /** The first problem as a sentence, and how many others there are. */
-export function sentenceOf([first, ...others]: readonly Problem[]): string {
+export function sentenceOf([first, ...others]: readonly RequestProblem[]): string {
   if (!first) return 'Not valid.'
   const more = others.length > 0 ? ` (and ${others.length} more, see details)` : ''
   return `Not valid: ${shorten(`${first.path.join('.')} ${first.message}`, SENTENCE_CHARACTERS_MAX)}${more}.`
@@ -40,7 +40,7 @@ const SENTENCE_CHARACTERS_MAX = 300
 
 /** The findings at one place. */
 interface Place {
-  readonly path: Problem['path']
+  readonly path: RequestProblem['path']
   /** The expectations of its value, by each rule that it breaks. */
   readonly expected: ReadonlySet<string>
   readonly isNull: boolean

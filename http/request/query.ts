@@ -3,7 +3,7 @@
  * refused, all at once.
  */
 import { shorten } from '#primitives.ts'
-import { ApiError, type ErrorCode, type Problem } from '../errors.ts'
+import { ApiError, type ErrorCode, type RequestProblem } from '../errors.ts'
 import { type Parameter, ParameterError, type Parameters, type PathValues, type Values } from './parameter.ts'
 
 /** A parsed query string, as Fastify gives it: a repeated name has several texts. */
@@ -17,7 +17,7 @@ const PROBLEMS_MAX = 20
  * parameter.
  */
 export function parseQuery<Set extends Parameters>(raw: RawQuery, parameters: Set): Values<Set> {
-  const problems: Problem[] = []
+  const problems: RequestProblem[] = []
   const values: Record<string, unknown> = {}
   for (const name in raw) {
     if (!Object.hasOwn(parameters, name)) {
@@ -75,7 +75,7 @@ function readList(raw: string | readonly string[], parameter: Parameter, valuesM
   return parameter.collect ? parameter.collect(values) : values
 }
 
-function invalid(code: ErrorCode, problems: readonly Problem[]): ApiError {
+function invalid(code: ErrorCode, problems: readonly RequestProblem[]): ApiError {
   const [first] = problems
   const where = first ? `${first.path.at(-1)}: ${first.message}` : ''
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more, see details)` : ''

@@ -6,7 +6,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { Clock } from '#runtime/runtime.ts'
 
-export interface Frame {
+export interface SseFrame {
   /** Default: the unnamed `message` event. */
   readonly event?: string
   /** The value that a client sends back as Last-Event-ID to go on from here. */
@@ -41,7 +41,7 @@ const goodbye = encodeFrame({ event: 'closing', data: { ok: true, reason: 'shutd
  * The bytes of one frame, to be sent to any number of clients. @throws TypeError for a line break
  * in event or id.
  */
-export function encodeFrame({ event, id, data }: Frame): Buffer {
+export function encodeFrame({ event, id, data }: SseFrame): Buffer {
   const text = typeof data === 'string' ? data : JSON.stringify(data)
   const lines = text.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`)
   return Buffer.from(`${field('event', event)}${field('id', id)}${lines.join('')}\n`)

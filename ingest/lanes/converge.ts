@@ -50,7 +50,7 @@ export type ReadBatches<B extends Batch> = (
   signal?: AbortSignal,
 ) => AsyncIterable<Fetched<B>>
 
-export type Outcome = 'advanced' | 'reverted' | 'sealed' | 'idle'
+export type ConvergeOutcome = 'advanced' | 'reverted' | 'sealed' | 'idle'
 
 /**
  * Brings the sink closer to the node's chain, or back to the block both hold. It keeps nothing
@@ -62,7 +62,7 @@ export async function converge<B extends Batch>(
   lane: HeadLane<B>,
   signal?: AbortSignal,
   readBatches: ReadBatches<B> = readOneBatch,
-): Promise<Outcome> {
+): Promise<ConvergeOutcome> {
   const tip = await lane.sink.tip()
   lane.failpoint('head.tipRead')
   const target = await lane.source.head(signal)
@@ -182,7 +182,7 @@ async function seal<B extends Batch>(
   tip: BlockRef | null,
   target: ChainHead,
   signal?: AbortSignal,
-): Promise<Outcome> {
+): Promise<ConvergeOutcome> {
   await proveFinality(lane, target, signal)
   const { finalized } = target
   const final = await lane.sink.finalized()
@@ -231,7 +231,7 @@ async function revert<B extends Batch>(
   lane: HeadLane<B>,
   conflict: ReorgError,
   contradicted: Contradicted,
-): Promise<Outcome> {
+): Promise<ConvergeOutcome> {
   const { endpoint, signal, target } = contradicted
   const { finalizedBy: certified, isProved = false } = target
   const tip = await lane.sink.tip()
@@ -259,7 +259,7 @@ async function revertToFork<B extends Batch>(
   conflict: ReorgError,
   { endpoint, target, signal }: Contradicted,
   certified: BlockRef | null = null,
-): Promise<Outcome> {
+): Promise<ConvergeOutcome> {
   const { isProved = false } = target
   const search = { sink: lane.sink, source: lane.source, signal, isProved }
   const tip = await lane.sink.tip()
@@ -280,7 +280,7 @@ async function takeBack<B extends Batch>(
   lane: HeadLane<B>,
   tip: BlockRef,
   fork: BlockRef | null,
-): Promise<Outcome> {
+): Promise<ConvergeOutcome> {
   await lane.sink.revert(fork)
   lane.failpoint('head.revert.after')
   lane.observe?.({ type: 'reverted', tip, fork })

@@ -12,6 +12,7 @@ import { checkHeader } from './header/headerShape.ts'
 import { type Loose, nothingLoose } from './looseParts.ts'
 import { checkIndex, checkLogs, checkReceipt } from './receiptShape.ts'
 import {
+  AnswerPlace,
   expectFields,
   expectList,
   expectSafeQuantity,
@@ -19,7 +20,6 @@ import {
   isAbsent,
   isBytesOf,
   isQuantityOf,
-  Place,
 } from './shape.ts'
 import { checkTransactionShape } from './transactionShape.ts'
 
@@ -38,7 +38,7 @@ export interface AskedBlock {
  * @throws NodeAnswerError
  */
 export function parseBlock(value: unknown, asked: AskedBlock = {}, loose = nothingLoose): RpcBlock {
-  const place: Place = new Place(asked.number)
+  const place: AnswerPlace = new AnswerPlace(asked.number)
   if (isAbsent(value)) place.fail('block_missing', '')
   const block = expectFields(value, '', place)
   const number = expectSafeQuantity(block, 'number', place)
@@ -70,7 +70,7 @@ export function readHeader(value: unknown): RpcBlock {
  * @throws NodeAnswerError
  */
 export function parseReceipts(value: unknown, block: RpcBlock, loose = nothingLoose): readonly RpcReceipt[] {
-  const place: Place = new Place(Number(block.number))
+  const place: AnswerPlace = new AnswerPlace(Number(block.number))
   if (isAbsent(value)) place.fail('receipts_missing', '')
   const receipts = expectList(value, '', place)
   if (receipts.includes(null)) place.fail('receipts_missing', `[${receipts.indexOf(null)}]`)
@@ -95,7 +95,7 @@ export function parseReceipts(value: unknown, block: RpcBlock, loose = nothingLo
 export function checkTransaction(
   value: unknown,
   block: { readonly hash?: unknown; readonly number?: unknown },
-  place: Place,
+  place: AnswerPlace,
   loose: Loose = nothingLoose,
 ): RpcTransaction {
   const tx = expectFields(value, '', place)
@@ -217,7 +217,7 @@ export interface RpcTransaction {
   /**
    * 0x76, Tempo's transaction. The four fields of its signatures are read by their encoder only.
    */
-  readonly calls?: Maybe<readonly RpcCall[]>
+  readonly calls?: Maybe<readonly RpcTxCall[]>
   readonly feeToken?: Maybe<Address>
   readonly nonceKey?: Maybe<Quantity>
   readonly validBefore?: Maybe<Quantity>
@@ -249,7 +249,7 @@ export interface RpcAuthorization {
  * One call of a 0x76 transaction. Nodes write `input` and a null `data`; clients may write `data`
  * only.
  */
-export interface RpcCall {
+export interface RpcTxCall {
   /** Null when a contract is created. */
   readonly to?: Maybe<Address>
   readonly value?: Maybe<Quantity>

@@ -1,5 +1,6 @@
 /** The shape of receipts and logs in a node's answer, and whose they say they are. */
 import {
+  type AnswerPlace,
   DIGITS8,
   DIGITS64,
   DIGITS256,
@@ -17,7 +18,6 @@ import {
   isAbsent,
   isBytesOf,
   isQuantityOf,
-  type Place,
   quantityOf,
   respell,
 } from './shape.ts'
@@ -33,7 +33,7 @@ interface Owner {
 }
 
 /** @throws NodeAnswerError */
-export function checkReceipt(receipt: Fields, tx: Owner, place: Place): void {
+export function checkReceipt(receipt: Fields, tx: Owner, place: AnswerPlace): void {
   checkOwner(receipt, tx, place)
   if (!isAbsent(receipt['type']) && !isQuantityOf(receipt, 'type', tx.type))
     place.fail('transaction_mismatch', 'type')
@@ -63,7 +63,7 @@ const receiptAddresses = ['to', 'contractAddress', 'feePayer', 'feeToken']
  * Checks the logs of a receipt and returns the index that the next log of the block must have.
  * @param firstIndex null where the chain numbers logs in a way of its own
  */
-export function checkLogs(receipt: Fields, tx: Owner, firstIndex: number | null, place: Place): number {
+export function checkLogs(receipt: Fields, tx: Owner, firstIndex: number | null, place: AnswerPlace): number {
   // Null is how some write an empty list; what is not there at all may have been left out.
   if (receipt['logs'] === null || hasEmptyBloom(receipt)) fillIn(receipt, 'logs', [])
   const logs = expectList(receipt['logs'], 'logs', place)
@@ -94,25 +94,25 @@ const hasEmptyBloom = ({ logsBloom }: Fields): boolean =>
   typeof logsBloom === 'string' && /^0x0+$/.test(logsBloom)
 
 /** Chains that number logs in a way of their own count transactions that failed so too. */
-function checkOwnNumbers(log: Fields, tx: Owner, place: Place): void {
+function checkOwnNumbers(log: Fields, tx: Owner, place: AnswerPlace): void {
   checkBlockAndHash(log, tx, place)
   expectSafeQuantity(log, 'transactionIndex', place)
   expectSafeQuantity(log, 'logIndex', place)
 }
 
 /** A receipt or log names the transaction it belongs to, and that transaction's block. */
-function checkOwner(item: Fields, tx: Owner, place: Place): void {
+function checkOwner(item: Fields, tx: Owner, place: AnswerPlace): void {
   checkBlockAndHash(item, tx, place)
   checkIndex(item, Number(tx.transactionIndex), 'transactionIndex', place)
 }
 
-function checkBlockAndHash(item: Fields, tx: Owner, place: Place): void {
+function checkBlockAndHash(item: Fields, tx: Owner, place: AnswerPlace): void {
   if (!isBytesOf(item, 'blockHash', tx.blockHash)) place.fail('block_mismatch', 'blockHash')
   if (!isQuantityOf(item, 'blockNumber', tx.blockNumber)) place.fail('block_mismatch', 'blockNumber')
   if (!isBytesOf(item, 'transactionHash', tx.hash)) place.fail('transaction_mismatch', 'transactionHash')
 }
 
-export function checkIndex(fields: Fields, expected: number, field: string, place: Place): void {
+export function checkIndex(fields: Fields, expected: number, field: string, place: AnswerPlace): void {
   if (isQuantityOf(fields, field, quantityOf(expected))) return
   expectSafeQuantity(fields, field, place)
   place.fail('index_mismatch', field)

@@ -13,7 +13,7 @@ import { spelledHex, spelledQuantity } from './spelling.ts'
 export type Fields = Readonly<Record<string, unknown>>
 
 /** The place of the checks in an answer. */
-export class Place {
+export class AnswerPlace {
   blockNumber: number | undefined
   /** `transactions`, or empty when the answer itself is the list. */
   list = ''
@@ -44,32 +44,32 @@ export const DIGITS256 = 64
 export const DIGITS64 = 16
 export const DIGITS8 = 2
 
-export function expectFields(value: unknown, field: string, place: Place): Fields {
+export function expectFields(value: unknown, field: string, place: AnswerPlace): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) place.fail('shape_invalid', field)
   return value as Fields
 }
 
-export function expectList(value: unknown, field: string, place: Place): readonly unknown[] {
+export function expectList(value: unknown, field: string, place: AnswerPlace): readonly unknown[] {
   if (!Array.isArray(value)) place.fail('shape_invalid', field)
   return value
 }
 
-export function expectHash(fields: Fields, field: string, place: Place): void {
+export function expectHash(fields: Fields, field: string, place: AnswerPlace): void {
   expectBytes(fields, field, HASH_BYTES, place)
 }
 
-export function expectAddress(fields: Fields, field: string, place: Place): void {
+export function expectAddress(fields: Fields, field: string, place: AnswerPlace): void {
   expectBytes(fields, field, ADDRESS_BYTES, place)
 }
 
 /** Exactly `size` bytes. */
-export function expectBytes(fields: Fields, field: string, size: number, place: Place): void {
+export function expectBytes(fields: Fields, field: string, size: number, place: AnswerPlace): void {
   const text = bytesIn(fields[field], size, field, place)
   if (text !== fields[field]) respell(fields, field, text)
 }
 
 /** Each of a list. */
-export function expectHashes(hashes: readonly unknown[], field: string, place: Place): void {
+export function expectHashes(hashes: readonly unknown[], field: string, place: AnswerPlace): void {
   for (let index = 0; index < hashes.length; index++) {
     const text = bytesIn(hashes[index], HASH_BYTES, field, place)
     if (text !== hashes[index]) Object.assign(hashes, { [index]: text })
@@ -77,20 +77,20 @@ export function expectHashes(hashes: readonly unknown[], field: string, place: P
 }
 
 /** Any number of bytes. */
-export function expectHex(fields: Fields, field: string, place: Place): void {
+export function expectHex(fields: Fields, field: string, place: AnswerPlace): void {
   const text = expectText(fields[field], field, place)
   if (text.length % 2 !== 0) place.fail('hex_invalid', field)
   if (!isHexFrom2(text)) respell(fields, field, spelledHex(text) ?? place.fail('hex_invalid', field))
 }
 
 /** A quantity of at most `digitsMax` hex digits. */
-export function expectQuantity(fields: Fields, field: string, digitsMax: number, place: Place): void {
+export function expectQuantity(fields: Fields, field: string, digitsMax: number, place: AnswerPlace): void {
   const text = quantityIn(fields[field], digitsMax, field, place)
   if (text !== fields[field]) respell(fields, field, text)
 }
 
 /** A quantity that a JavaScript number holds exactly. */
-export function expectSafeQuantity(fields: Fields, field: string, place: Place): number {
+export function expectSafeQuantity(fields: Fields, field: string, place: AnswerPlace): number {
   expectQuantity(fields, field, SAFE_DIGITS, place)
   const number = Number(fields[field])
   if (!Number.isSafeInteger(number)) place.fail('quantity_invalid', field)
@@ -98,7 +98,7 @@ export function expectSafeQuantity(fields: Fields, field: string, place: Place):
 }
 
 /** `r` or `s` of a signature: a 256-bit number, with or without leading zeros. */
-export function expectWord(fields: Fields, field: string, place: Place): void {
+export function expectWord(fields: Fields, field: string, place: AnswerPlace): void {
   const text = expectText(fields[field], field, place)
   if (text.length < 3 || text.length > 2 + DIGITS256) expectQuantity(fields, field, DIGITS256, place)
   else if (!isHexFrom2(text))
@@ -146,20 +146,20 @@ const LETTER_A = 97
 const LETTER_F = 102
 const LETTER_X = 120
 
-function expectText(value: unknown, field: string, place: Place): string {
+function expectText(value: unknown, field: string, place: AnswerPlace): string {
   if (typeof value !== 'string') place.fail('shape_invalid', field)
   return value
 }
 
 /** In the one spelling. */
-function bytesIn(value: unknown, size: number, field: string, place: Place): string {
+function bytesIn(value: unknown, size: number, field: string, place: AnswerPlace): string {
   const text = expectText(value, field, place)
   if (isBytes(text, size)) return text
   const spelled = spelledHex(text)
   return spelled?.length === 2 + 2 * size ? spelled : place.fail('hex_invalid', field)
 }
 
-function quantityIn(value: unknown, digitsMax: number, field: string, place: Place): string {
+function quantityIn(value: unknown, digitsMax: number, field: string, place: AnswerPlace): string {
   if (typeof value === 'string' && isQuantity(value, digitsMax)) return value
   if (typeof value !== 'string' && typeof value !== 'number') place.fail('shape_invalid', field)
   // The zero of those who write numbers as bytes.

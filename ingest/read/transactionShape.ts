@@ -3,6 +3,7 @@
 import type { Loose } from './looseParts.ts'
 import { NodeAnswerError } from './nodeAnswerError.ts'
 import {
+  type AnswerPlace,
   DIGITS8,
   DIGITS64,
   DIGITS256,
@@ -17,7 +18,6 @@ import {
   type Fields,
   fillIn,
   isAbsent,
-  type Place,
 } from './shape.ts'
 import { spellWithin } from './spelling.ts'
 
@@ -27,7 +27,7 @@ import { spellWithin } from './spelling.ts'
  * takes any shape.
  * @throws NodeAnswerError
  */
-export function checkTransactionShape(tx: Fields, place: Place, loose: Loose): void {
+export function checkTransactionShape(tx: Fields, place: AnswerPlace, loose: Loose): void {
   expectHash(tx, 'hash', place)
   expectQuantity(tx, 'type', DIGITS8, place)
   expectAddress(tx, 'from', place)
@@ -59,7 +59,7 @@ const hashedLists = ['accessList', 'authorizationList', 'blobVersionedHashes'] a
  * A list of another shape than Ethereum's stays in the archive alone. The field that is put in its
  * place tells that the transaction's hash cannot be recomputed.
  */
-function leaveUnread(tx: Fields, field: (typeof hashedLists)[number], place: Place): void {
+function leaveUnread(tx: Fields, field: (typeof hashedLists)[number], place: AnswerPlace): void {
   try {
     checkList(tx, field, place)
   } catch (error) {
@@ -73,7 +73,7 @@ function leaveUnread(tx: Fields, field: (typeof hashedLists)[number], place: Pla
  * Other envelopes have parts of the same names and other shapes, such as lists of lists of calls
  * (EIP-8130).
  */
-function checkTempoParts(tx: Fields, place: Place): void {
+function checkTempoParts(tx: Fields, place: AnswerPlace): void {
   expectQuantity(tx, 'nonce', DIGITS64, place)
   eachOf(tx['calls'], 'calls', place, checkCall)
   if (!isAbsent(tx['feeToken'])) expectAddress(tx, 'feeToken', place)
@@ -83,7 +83,7 @@ function checkTempoParts(tx: Fields, place: Place): void {
 }
 
 /** Fields without which the envelopes of Ethereum cannot be read. */
-function checkRequired(tx: Fields, place: Place): void {
+function checkRequired(tx: Fields, place: AnswerPlace): void {
   const type = tx['type']
   if (typeof type !== 'string' || type.length !== 3 || type > '0x4') return
   fillIn(tx, 'input', '0x')
@@ -91,7 +91,7 @@ function checkRequired(tx: Fields, place: Place): void {
   if (isAbsent(tx['value'])) place.fail('shape_invalid', 'value')
 }
 
-function checkNumbers(tx: Fields, place: Place): void {
+function checkNumbers(tx: Fields, place: AnswerPlace): void {
   checkNumber(tx, 'nonce', DIGITS64, place)
   checkNumber(tx, 'value', DIGITS256, place)
   checkNumber(tx, 'chainId', DIGITS64, place)
@@ -102,18 +102,18 @@ function checkNumbers(tx: Fields, place: Place): void {
   checkNumber(tx, 'mint', DIGITS256, place)
 }
 
-function checkNumber(fields: Fields, field: string, digitsMax: number, place: Place): void {
+function checkNumber(fields: Fields, field: string, digitsMax: number, place: AnswerPlace): void {
   if (!isAbsent(fields[field])) expectQuantity(fields, field, digitsMax, place)
 }
 
-function checkSignature(tx: Fields, place: Place): void {
+function checkSignature(tx: Fields, place: AnswerPlace): void {
   if (!isAbsent(tx['r'])) expectWord(tx, 'r', place)
   if (!isAbsent(tx['s'])) expectWord(tx, 's', place)
   checkNumber(tx, 'v', DIGITS256, place)
   checkNumber(tx, 'yParity', DIGITS64, place)
 }
 
-function checkList(tx: Fields, field: (typeof hashedLists)[number], place: Place): void {
+function checkList(tx: Fields, field: (typeof hashedLists)[number], place: AnswerPlace): void {
   const list = tx[field]
   if (isAbsent(list)) return
   if (field === 'accessList') eachOf(list, field, place, checkAccess)
@@ -124,8 +124,8 @@ function checkList(tx: Fields, field: (typeof hashedLists)[number], place: Place
 function eachOf(
   value: unknown,
   field: string,
-  place: Place,
-  check: (item: Fields, place: Place) => void,
+  place: AnswerPlace,
+  check: (item: Fields, place: AnswerPlace) => void,
 ): void {
   const items = expectList(value, field, place)
   place.innerList = field
@@ -136,20 +136,20 @@ function eachOf(
   place.leaveInner()
 }
 
-function checkCall(call: Fields, place: Place): void {
+function checkCall(call: Fields, place: AnswerPlace): void {
   if (!isAbsent(call['to'])) expectAddress(call, 'to', place)
   checkNumber(call, 'value', DIGITS256, place)
   if (!isAbsent(call['input'])) expectHex(call, 'input', place)
   if (!isAbsent(call['data'])) expectHex(call, 'data', place)
 }
 
-function checkAccess(entry: Fields, place: Place): void {
+function checkAccess(entry: Fields, place: AnswerPlace): void {
   expectAddress(entry, 'address', place)
   fillIn(entry, 'storageKeys', [])
   expectHashes(expectList(entry['storageKeys'], 'storageKeys', place), 'storageKeys', place)
 }
 
-function checkAuthorization(authorization: Fields, place: Place): void {
+function checkAuthorization(authorization: Fields, place: AnswerPlace): void {
   expectAddress(authorization, 'address', place)
   expectQuantity(authorization, 'chainId', DIGITS256, place)
   expectQuantity(authorization, 'nonce', DIGITS64, place)

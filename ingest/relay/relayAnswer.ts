@@ -3,7 +3,7 @@
  * error means for the pool. Trouble of the provider is thrown, for its user is not ours to tell.
  */
 import { jsonIn } from '#text/jsonIn.ts'
-import { sliceMembers, textOf } from '../read/json/jsonSlices.ts'
+import { sliceMembers, sliceText } from '../read/json/jsonSlices.ts'
 import type { HttpAnswer } from '../rpc/client/body.ts'
 import type { RpcClient } from '../rpc/client/client.ts'
 import type { RpcFailure } from '../rpc/client/errors.ts'
@@ -51,9 +51,9 @@ export function readBody({ bytes, status }: HttpAnswer, client: RpcClient): Rela
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
   const members = membersOf(text)
   const error = members?.get('error')
-  if (error && textOf(text, error) !== 'null') return readError(client.blanked(textOf(text, error)))
+  if (error && sliceText(text, error) !== 'null') return readError(client.blanked(sliceText(text, error)))
   const result = members?.get('result')
-  return result && status === 200 ? { ok: true, text: textOf(text, result) } : null
+  return result && status === 200 ? { ok: true, text: sliceText(text, result) } : null
 }
 
 function membersOf(text: string) {

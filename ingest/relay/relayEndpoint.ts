@@ -13,7 +13,7 @@ import {
 } from '../rpc/client/concurrency.ts'
 import { RpcError } from '../rpc/client/errors.ts'
 import { LatencyWindow } from '../rpc/client/latency.ts'
-import { parseBlockRef, quantity } from '../rpc/client/parse.ts'
+import { parseBlockRef, rpcQuantity } from '../rpc/client/parse.ts'
 import type { Admission } from '../rpc/endpoints/admission.ts'
 import type { Endpoint } from '../rpc/endpoints/endpoint.ts'
 import { type RelayAnswer, readBody, readRelayed } from './relayAnswer.ts'
@@ -196,7 +196,7 @@ export class RelayEndpoint {
 
   /** The block of a height; null where it has none. @throws RpcError */
   readBlock(number: number): Promise<BlockRef | null> {
-    return this.#readRef(quantity(number))
+    return this.#readRef(rpcQuantity(number))
   }
 
   get #isOwnNewer(): boolean {

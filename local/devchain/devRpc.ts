@@ -6,10 +6,10 @@ import { failure } from '#errors.ts'
 import { shorten } from '#primitives.ts'
 
 /** One call: method, then its parameters. */
-export type Call = readonly [method: string, ...params: readonly unknown[]]
+export type DevRpcCall = readonly [method: string, ...params: readonly unknown[]]
 
 /** The outcome of one call of a batch. */
-export type Answer =
+export type DevRpcAnswer =
   | { readonly result: unknown }
   /** The node's message, and the whole error where it sent one. */
   | { readonly error: string; readonly cause?: unknown }
@@ -32,7 +32,7 @@ export class DevRpc {
    * One call. @throws DevRpcError when the node answers with an error; fetch's own error when it
    * does not answer.
    */
-  async call(...[method, ...params]: Call): Promise<unknown> {
+  async call(...[method, ...params]: DevRpcCall): Promise<unknown> {
     const answer = parseAnswer(await this.#post(message(0, [method, ...params])))
     if ('error' in answer) throw new DevRpcError(method, answer.error)
     return answer.result
@@ -42,16 +42,16 @@ export class DevRpc {
    * Several calls in one request; answers in the order of the calls. Anvil may run them at the same
    * time.
    */
-  async batch(calls: readonly Call[]): Promise<Answer[]> {
+  async batch(calls: readonly DevRpcCall[]): Promise<DevRpcAnswer[]> {
     if (calls.length === 0) return []
     const body = await this.#post(calls.map((call, id) => message(id, call)))
-    const byId = new Map<unknown, Answer>()
+    const byId = new Map<unknown, DevRpcAnswer>()
     for (const entry of Array.isArray(body) ? body : []) byId.set(field(entry, 'id'), parseAnswer(entry))
     return calls.map((_, id) => byId.get(id) ?? { error: 'no answer in the batch' })
   }
 
   /** A call whose answer is a quantity below 2^53. */
-  async quantity(...call: Call): Promise<number> {
+  async quantity(...call: DevRpcCall): Promise<number> {
     return Number(await this.call(...call))
   }
 
@@ -67,7 +67,7 @@ export class DevRpc {
 }
 
 /** A number as JSON-RPC writes quantities. */
-export function quantity(value: number | bigint): `0x${string}` {
+export function hexQuantity(value: number | bigint): `0x${string}` {
   return `0x${value.toString(16)}`
 }
 
@@ -83,11 +83,11 @@ export function textField(value: unknown, name: string): string {
   return found
 }
 
-function message(id: number, [method, ...params]: Call): object {
+function message(id: number, [method, ...params]: DevRpcCall): object {
   return { jsonrpc: '2.0', id, method, params }
 }
 
-function parseAnswer(value: unknown): Answer {
+function parseAnswer(value: unknown): DevRpcAnswer {
   const error = field(value, 'error')
   if (error === undefined || error === null) return { result: field(value, 'result') }
   return { error: String(field(error, 'message')), cause: error }

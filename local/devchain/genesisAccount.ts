@@ -23,13 +23,13 @@ export interface DevNode {
 
 export const genesisAccount = () => mnemonicToAccount(MNEMONIC)
 
-export interface Call {
+export interface GenesisCall {
   readonly to: Hex
   readonly data: Hex
 }
 
 /** Awaits the block. @returns the transaction's hash @throws where the chain refuses it */
-export async function sendFromGenesis({ rpcUrl, chainId }: DevNode, call: Call): Promise<Hex> {
+export async function sendFromGenesis({ rpcUrl, chainId }: DevNode, call: GenesisCall): Promise<Hex> {
   const client = createClient({
     account: genesisAccount(),
     chain: { ...tempo, id: chainId },

@@ -30,7 +30,7 @@ import {
   readRecord,
   writeRecord,
 } from './devChainRecord.ts'
-import { DevRpc, quantity, textField } from './devRpc.ts'
+import { DevRpc, hexQuantity, textField } from './devRpc.ts'
 import { placeDollar } from './dollar/dollar.ts'
 import { findAnvil } from './findAnvil.ts'
 
@@ -69,7 +69,7 @@ export interface DevChain {
  * traffic.ts). A block with its transaction was measured to take 22 KB of anvil's memory and 8 KB
  * of its state file: about 700 MB and 240 MB here, after four hours at two blocks a second.
  */
-export const BLOCKS_MAX = 30_000
+export const GENERATION_BLOCKS_MAX = 30_000
 
 /**
  * How far `anvil_reorg` can go back. Anvil keeps one state more than this, each a copy of all
@@ -112,7 +112,15 @@ type Generation = Pick<DevChainRecord, 'genesisHash' | 'genesisTimestamp' | 'gen
  * does not start.
  */
 export async function startDevChain(options: DevChainOptions): Promise<DevChain> {
-  const { dataDir, chainId = DEV_CHAIN_ID, port, blocksMax: cap = BLOCKS_MAX, anew, log, clock } = options
+  const {
+    dataDir,
+    chainId = DEV_CHAIN_ID,
+    port,
+    blocksMax: cap = GENERATION_BLOCKS_MAX,
+    anew,
+    log,
+    clock,
+  } = options
   const files = devChainFiles(dataDir, chainId)
   const start: Launch = { chainId, port, cap, files, log, clock }
   await mkdir(files.folder, { recursive: true })
@@ -261,7 +269,7 @@ async function serve(found: Found, fresh: boolean, start: Launch): Promise<DevCh
   // From here on only a clean end may leave a state behind.
   await rm(files.state, { force: true })
   const rpc = new DevRpc(urlOf(port))
-  await rpc.call('evm_setBlockGasLimit', quantity(BLOCK_GAS_LIMIT))
+  await rpc.call('evm_setBlockGasLimit', hexQuantity(BLOCK_GAS_LIMIT))
   await placeChannels(rpc)
   await placeDollar(rpc)
   let stopped: Promise<void> | undefined

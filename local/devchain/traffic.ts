@@ -8,8 +8,8 @@ import type { Hex } from '#primitives.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { DevRpc, field, quantity } from './devRpc.ts'
-import { BLOCKS_MAX as blocksMaxDefault } from './node.ts'
+import { DevRpc, field, hexQuantity } from './devRpc.ts'
+import { GENERATION_BLOCKS_MAX as blocksMaxDefault } from './node.ts'
 import type { Action, Scene } from './traffic/action.ts'
 import { actions } from './traffic/actions/index.ts'
 import { exchange, keychain, pathUsd, policyRegistry } from './traffic/calls.ts'
@@ -19,7 +19,7 @@ import { createWardrobe, dress, type Wardrobe } from './traffic/dress.ts'
 import { createLearned, type Learned, observe, remember } from './traffic/learned.ts'
 import { type MinedTransaction, type Producer, parseLog, produceBlock } from './traffic/produceBlock.ts'
 import { type SetupStep, setupStages } from './traffic/setup.ts'
-import type { Draft } from './traffic/signDraft.ts'
+import type { TxDraft } from './traffic/signDraft.ts'
 import { createWorld, type World } from './traffic/world.ts'
 
 export interface TrafficOptions {
@@ -108,7 +108,7 @@ async function begin(options: TrafficOptions): Promise<Run> {
   // With the head in the seed a restart does not repeat itself.
   const dice = new Dice(`${options.seed}/${head}`)
   const learned = createLearned()
-  const fromBlock = quantity(Math.max(0, head - LOOK_BACK_BLOCKS))
+  const fromBlock = hexQuantity(Math.max(0, head - LOOK_BACK_BLOCKS))
   const address = [exchange, policyRegistry, keychain, pathUsd]
   const logs = await rpc.call('eth_getLogs', { fromBlock, toBlock: 'latest', address })
   for (const seen of Array.isArray(logs) ? logs : []) observe(learned, parseLog(seen))
@@ -213,10 +213,10 @@ function isAtCap({ options: { log, blocksMax = blocksMaxDefault } }: Run, head: 
 }
 
 /** The next actions of the deck, as far as there is something to act on. */
-function draw(current: Run, count: number): Draft[] {
+function draw(current: Run, count: number): TxDraft[] {
   const { deck, wardrobe, options } = current
   const scene = sceneOf(current)
-  const drafts: Draft[] = []
+  const drafts: TxDraft[] = []
   // A sender whose 7702 authorisation is pending confuses anvil's pool: one transaction per such
   // sender.
   const delegating = new Set<string>()
@@ -234,7 +234,7 @@ function draw(current: Run, count: number): Draft[] {
   return drafts
 }
 
-async function mine(current: Run, drafts: readonly Draft[]): Promise<void> {
+async function mine(current: Run, drafts: readonly TxDraft[]): Promise<void> {
   const { producer, world, learned, dice } = current
   const mined = await produceBlock(producer, drafts, dice.pick(world.validators).address)
   for (const transaction of mined) learnFrom(learned, transaction, world)

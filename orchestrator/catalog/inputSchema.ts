@@ -4,7 +4,7 @@
  * nothing about an input's form are left out. What is left out is not checked; nothing is refused
  * for it.
  */
-import type { Problem } from '#http/errors.ts'
+import type { RequestProblem } from '#http/errors.ts'
 import { isRecord, shorten } from '#primitives.ts'
 import { jsonBytes } from './jsonBytes.ts'
 import { linearPattern } from './linearPattern.ts'
@@ -38,13 +38,13 @@ export interface BoundSchema {
   /** Null where the schema says nothing that can be checked. */
   readonly schema: Json | null
   /** Checkable parts of a form that are left out, by their places in the schema. */
-  readonly problems: readonly Problem[]
+  readonly problems: readonly RequestProblem[]
 }
 
 export function boundSchema(schema: unknown): BoundSchema {
   if (!isRecord(schema)) return { schema: null, problems: [] }
   const budget = { left: SCHEMAS_MAX, bytesLeft: BYTES_MAX }
-  const problems: Problem[] = []
+  const problems: RequestProblem[] = []
   const bounded = bound(schema, { root: schema, budget, problems, path: [], depth: 0 })
   if (budget.left < 0) return tooLarge(`${SCHEMAS_MAX} schemas`)
   if (budget.bytesLeft < 0) return tooLarge(`${BYTES_MAX} bytes`)
@@ -59,7 +59,7 @@ const tooLarge = (bound: string): BoundSchema => ({
 interface Bounding {
   readonly root: Json
   readonly budget: { left: number; bytesLeft: number }
-  readonly problems: Problem[]
+  readonly problems: RequestProblem[]
   readonly path: readonly (string | number)[]
   readonly depth: number
 }

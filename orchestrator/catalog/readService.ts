@@ -4,7 +4,7 @@
  * none is left.
  */
 import { Compile } from 'typebox/compile'
-import type { Problem } from '#http/errors.ts'
+import type { RequestProblem } from '#http/errors.ts'
 import { isRecord, shorten } from '#primitives.ts'
 import { cleanText } from './cleanText.ts'
 import { boundSchema } from './inputSchema.ts'
@@ -23,7 +23,7 @@ import {
 export interface ReadService {
   /** Null when it is left out. */
   readonly service: CatalogService | null
-  readonly problems: readonly Problem[]
+  readonly problems: readonly RequestProblem[]
 }
 
 const serviceCheck = Compile(serviceSchema)
@@ -38,7 +38,7 @@ export function readService(draft: unknown): ReadService {
   const own = cleaned(given)
   if (!Array.isArray(drafts) || drafts.length === 0)
     return { service: null, problems: [{ path: ['endpoints'], message: 'lists no endpoint' }] }
-  const problems: Problem[] = []
+  const problems: RequestProblem[] = []
   const endpoints = readEndpoints(drafts, { ...serviceDefaults(own), ...own }, problems)
   const service = { ...serviceDefaults(own), ...own, endpoints }
   const unusable = [...urlProblems(service), ...idProblems(service)]
@@ -56,7 +56,7 @@ export function readService(draft: unknown): ReadService {
  */
 const HALF_BYTES_MAX = 512 * 1_024
 
-function readEndpoints(drafts: readonly unknown[], own: Json, problems: Problem[]): ServiceEndpoint[] {
+function readEndpoints(drafts: readonly unknown[], own: Json, problems: RequestProblem[]): ServiceEndpoint[] {
   const left = { texts: HALF_BYTES_MAX - jsonBytes(own, HALF_BYTES_MAX), inputs: HALF_BYTES_MAX }
   const endpoints: ServiceEndpoint[] = []
   const seen = new Set<string>()
@@ -103,7 +103,7 @@ function problemOf(json: string, bytesMax: number): string | null {
 interface ReadEndpoint {
   /** Null when it is left out. */
   readonly endpoint: ServiceEndpoint | null
-  readonly problems: readonly Problem[]
+  readonly problems: readonly RequestProblem[]
 }
 
 function readEndpoint(draft: unknown): ReadEndpoint {
@@ -128,7 +128,7 @@ function readEndpoint(draft: unknown): ReadEndpoint {
   }
 }
 
-const leftOut = (problems: readonly Problem[]): ReadEndpoint => ({ endpoint: null, problems })
+const leftOut = (problems: readonly RequestProblem[]): ReadEndpoint => ({ endpoint: null, problems })
 
 /** A larger example is no example. */
 const EXAMPLE_BYTES_MAX = 16 * 1_024
@@ -204,7 +204,7 @@ function cleanedMember(name: string, member: unknown, depth: number): unknown {
   return isRecord(member) ? cleaned(member, depth + 1) : member
 }
 
-function urlProblems(service: Json): Problem[] {
+function urlProblems(service: Json): RequestProblem[] {
   const url = String(service['serviceUrl'] ?? '')
   if (!URL.canParse(url)) return [{ path: ['serviceUrl'], message: 'is no URL' }]
   const { username, password, search, hash, protocol } = new URL(url)
@@ -217,7 +217,7 @@ function urlProblems(service: Json): Problem[] {
 /** Segments that mean something else below /v1/services. */
 const reservedIds = ['search']
 
-const idProblems = ({ id }: Json): Problem[] =>
+const idProblems = ({ id }: Json): RequestProblem[] =>
   reservedIds.includes(String(id)) ? [{ path: ['id'], message: 'is the name of an operation' }] : []
 
 /** One service has one URL, however it is written. */
@@ -226,7 +226,7 @@ const withBareUrl = (service: CatalogService): CatalogService => ({
   serviceUrl: new URL(service.serviceUrl).href.replace(/\/+$/, ''),
 })
 
-function problemsOf(check: typeof serviceCheck | typeof endpointCheck, value: unknown): Problem[] {
+function problemsOf(check: typeof serviceCheck | typeof endpointCheck, value: unknown): RequestProblem[] {
   const problems = check.Errors(value).flatMap(({ instancePath, message, keyword, params }) => {
     const path = instancePath.split('/').slice(1)
     if (keyword === 'required')

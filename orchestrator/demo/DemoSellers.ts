@@ -15,7 +15,7 @@ import { tempo as tempoMainnet } from 'viem/chains'
 import { messageOf } from '#errors.ts'
 import { managementIn } from '#payments/methods/session/management.ts'
 import { isRecord, PATH_USD } from '#primitives.ts'
-import type { Price, Seller, SellerAnswer, SellerEndpoint } from './seller.ts'
+import type { DemoPrice, Seller, SellerAnswer, SellerEndpoint } from './seller.ts'
 import { sellers } from './sellers/index.ts'
 
 /** A token with EIP-3009 on the chain, which x402 pays in, and its EIP-712 domain. */
@@ -104,7 +104,7 @@ function moneyOf({ id }: Seller, { chainId, transport, dollar, feePayer }: DemoS
       }),
     ],
   })
-  return ({ kind, amount }: Price) => {
+  return ({ kind, amount }: DemoPrice) => {
     const charge = ['tempo/charge', { amount, chainId }] as const
     if (kind === 'x402') return mppx.compose(['evm/charge', { amount }], charge)
     if (kind === 'session')

@@ -1,5 +1,5 @@
 /** The demo's sellers as the catalog lists them. */
-import type { Price, SellerEndpoint } from './seller.ts'
+import type { DemoPrice, SellerEndpoint } from './seller.ts'
 import { sellers } from './sellers/index.ts'
 
 /** Services of our own format, at the origin where the sellers listen. */
@@ -34,7 +34,7 @@ const varying = {
   decimals: 6,
 }
 
-function offersOf({ kind, amount }: Price) {
+function offersOf({ kind, amount }: DemoPrice) {
   const costs = { amount: `${Math.round(Number(amount) * 1e6)}`, decimals: 6 }
   const charge = { protocol: 'mpp', method: 'tempo', intent: 'charge', ...costs }
   const beside = {

@@ -3,7 +3,7 @@
 /**
  * The price of a call, in dollars, and its way of payment: by a charge, and by a session or x402 beside it.
  */
-export interface Price {
+export interface DemoPrice {
   readonly kind: 'charge' | 'session' | 'x402'
   readonly amount: string
 }
@@ -23,7 +23,7 @@ export interface SellerEndpoint {
   /** Further fields of the catalog. */
   readonly listing: Json
   /** Null for what costs nothing. A price by input is a function. */
-  readonly price: Price | ((input: Json) => Price) | null
+  readonly price: DemoPrice | ((input: Json) => DemoPrice) | null
   /** The problem of an input, told before a price is; null for none. */
   readonly problemOf?: (input: Json) => string | null
   readonly answer: (input: Json, parameters: Readonly<Record<string, string>>) => SellerAnswer
@@ -38,4 +38,4 @@ export interface Seller {
 }
 
 export const ok = (body: unknown): SellerAnswer => ({ status: 200, body })
-export const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+export const textOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -2,7 +2,7 @@
 import type { AppDatabase } from '#rows/database.ts'
 import { BoundedMap } from '#runtime/BoundedMap.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import { EndpointFinder, type FoundEndpoint } from '../plan/EndpointFinder.ts'
+import { EndpointFinder, type ResolvedEndpoint } from '../plan/EndpointFinder.ts'
 import type { PlanNode } from '../plan/plan.ts'
 import { readServices } from '../plan/readServices.ts'
 
@@ -14,7 +14,7 @@ const HELD_MAX = 500
 export class Endpoints {
   readonly #app: AppDatabase
   readonly #clock: Clock
-  readonly #held: BoundedMap<string, FoundEndpoint>
+  readonly #held: BoundedMap<string, ResolvedEndpoint>
 
   constructor(app: AppDatabase, clock: Clock) {
     this.#app = app
@@ -23,7 +23,7 @@ export class Endpoints {
   }
 
   /** Null where the catalog has none. */
-  async of(node: PlanNode): Promise<FoundEndpoint | null> {
+  async of(node: PlanNode): Promise<ResolvedEndpoint | null> {
     const key = `${node.method} ${node.serviceId} ${node.path}`
     const held = this.#held.get(key)
     if (held) return held

@@ -62,7 +62,7 @@ export interface Ordered {
 }
 
 /** A demand for payment first. */
-export interface Asked extends Challenged {
+export interface PaymentDemand extends Challenged {
   /** The price, as decimal text in the currency of quotes. */
   readonly total: string
 }
@@ -85,7 +85,7 @@ export class JobOrders {
    * @throws ApiError plan_invalid, quote_unavailable, wallet_unavailable, idempotency_conflict,
    *   spend_limit_exceeded
    */
-  async order(request: JobRequest, ordering: Ordering): Promise<Ordered | Asked> {
+  async order(request: JobRequest, ordering: Ordering): Promise<Ordered | PaymentDemand> {
     const { payments } = this.#options
     const presented = payments.presentedIn(ordering.headers, ordering.caller)
     if (!presented) return this.#ask(request, ordering)
@@ -104,7 +104,11 @@ export class JobOrders {
   }
 
   /** Writes no row. */
-  async #ask(request: JobRequest, ordering: Ordering, refused?: Challenged): Promise<Ordered | Asked> {
+  async #ask(
+    request: JobRequest,
+    ordering: Ordering,
+    refused?: Challenged,
+  ): Promise<Ordered | PaymentDemand> {
     const terms = await this.#quoted(request, ordering)
     if (BigInt(terms.totalAmountUnits) === 0n) return this.#orderFree(request, terms, ordering)
     const challenged = await this.#options.payments.challenge(
@@ -119,7 +123,7 @@ export class JobOrders {
     presented: PresentedPayment,
     request: JobRequest,
     ordering: Ordering,
-  ): Promise<Ordered | Asked> {
+  ): Promise<Ordered | PaymentDemand> {
     const terms = await this.#quoted(request, ordering)
     return BigInt(terms.totalAmountUnits) === 0n
       ? this.#orderFree(request, terms, ordering)
@@ -131,7 +135,7 @@ export class JobOrders {
     request: JobRequest,
     { terms, meta }: Sealed,
     ordering: Ordering,
-  ): Promise<Ordered | Asked> {
+  ): Promise<Ordered | PaymentDemand> {
     const { payments } = this.#options
     this.#assertWithinLimits(request, terms)
     const unbound = this.#wanted(request, { terms, meta }, ordering)
@@ -196,7 +200,7 @@ export class JobOrders {
     request: JobRequest,
     terms: JobTerms,
     { headers, caller }: Ordering,
-  ): Promise<Ordered | Asked> {
+  ): Promise<Ordered | PaymentDemand> {
     const { app, proofs, clock, made } = this.#options
     const proved = await proofs.prove(headers, paidRequestOf(request), caller)
     if (proved.kind === 'challenged') return { ...proved, total: totalOf(terms) }

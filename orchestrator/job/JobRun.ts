@@ -13,8 +13,8 @@ import type { Slots } from '#runtime/slots.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Buyer } from '#wallet/buyer.ts'
 import { PathError, parsePath, urlOf } from '../catalog/pathTemplate.ts'
-import { callOf } from '../plan/callOf.ts'
-import type { FoundEndpoint } from '../plan/EndpointFinder.ts'
+import { sellerCallOf } from '../plan/callOf.ts'
+import type { ResolvedEndpoint } from '../plan/EndpointFinder.ts'
 import type { Plan, PlanNode } from '../plan/plan.ts'
 import { referencesOf } from '../plan/reference.ts'
 import { INPUT_BYTES_MAX } from '../plan/resolveInput.ts'
@@ -42,7 +42,7 @@ export interface JobRunOptions {
   readonly buyer: Buyer
   readonly egress: Pick<Egress, 'fetch'>
   /** The endpoint that a node calls as the catalog has it now; null where it has none. */
-  readonly endpointOf: (node: PlanNode) => Promise<FoundEndpoint | null>
+  readonly endpointOf: (node: PlanNode) => Promise<ResolvedEndpoint | null>
   /** Calls and polls of all jobs together, by their hosts; too long a wait is a CrowdedError. */
   readonly calls: Slots
   readonly maker: CallMaker
@@ -263,7 +263,11 @@ export class JobRun {
     return { nodeId, kind: 'bought', purchased, completion, isRepeatable: isRepeatable(node) }
   }
 
-  async #made({ input }: PlanNode, { endpoint, url }: FoundEndpoint, signal: AbortSignal): Promise<CallFrom> {
+  async #made(
+    { input }: PlanNode,
+    { endpoint, url }: ResolvedEndpoint,
+    signal: AbortSignal,
+  ): Promise<CallFrom> {
     const { references } = referencesOf(input, [])
     const named = [...new Set(references.map(({ nodeId }) => nodeId))]
     const outputs = new Map<string, string>()
@@ -285,13 +289,13 @@ export class JobRun {
     const url = pollUrl(found, progress.node(nodeId).pollPath ?? '')
     if (!url) return { nodeId, kind: 'refused', code: 'completion_unreadable', message: endpointGone }
     const polled = await this.#ask(
-      callOf({ url, endpoint: { ...found.endpoint, method: completion.method } }, {}),
+      sellerCallOf({ url, endpoint: { ...found.endpoint, method: completion.method } }, {}),
       signal,
     )
     return { nodeId, kind: 'polled', polled, completion }
   }
 
-  async #ask(call: ReturnType<typeof callOf>, signal: AbortSignal): Promise<Polled> {
+  async #ask(call: ReturnType<typeof sellerCallOf>, signal: AbortSignal): Promise<Polled> {
     try {
       return await this.#options.egress.fetch({
         ...call,
@@ -333,7 +337,7 @@ const inputTooLarge = 'The input is larger than what is sent.'
 const isRepeatable = (node: PlanNode | undefined): boolean =>
   node !== undefined && ['GET', 'PUT', 'DELETE'].includes(node.method)
 
-function pollUrl({ service }: FoundEndpoint, path: string): URL | null {
+function pollUrl({ service }: ResolvedEndpoint, path: string): URL | null {
   try {
     return urlOf(service.serviceUrl, parsePath(path))
   } catch (error) {

@@ -6,7 +6,7 @@ import { egressBudgets } from '#egress/egress.ts'
 import { EgressRefusedError } from '#egress/errors.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Buyer, Purchase, Purchased } from '#wallet/buyer.ts'
-import { refused } from '#wallet/spend/purchased.ts'
+import { refusedPurchase } from '#wallet/spend/purchased.ts'
 
 export interface OwnCall extends Pick<Purchase, 'method' | 'headers' | 'body' | 'bytesMax'> {
   /** Path and query. */
@@ -39,7 +39,8 @@ export class OwnCalls implements Buyer {
     const { buyer, isOwn, clock } = this.#options
     const { origin, pathname, search } = new URL(purchase.url)
     if (!isOwn(origin)) return buyer.buy(purchase, signal)
-    if (clock.now() >= purchase.deadlineMs) return refused('deadline_passed', 'The time for it is over.')
+    if (clock.now() >= purchase.deadlineMs)
+      return refusedPurchase('deadline_passed', 'The time for it is over.')
     return this.#ask(purchase, `${pathname}${search}`, signal)
   }
 
@@ -67,8 +68,9 @@ export class OwnCalls implements Buyer {
       return { kind: 'answered', ...answer, status: answer.status === 402 ? 429 : answer.status, paid: null }
     } catch (error) {
       signal.throwIfAborted()
-      if (error instanceof EgressRefusedError) return refused('answer_refused', 'The answer is too long.')
-      if (time.aborted) return refused('unreachable', 'This service did not answer in time.')
+      if (error instanceof EgressRefusedError)
+        return refusedPurchase('answer_refused', 'The answer is too long.')
+      if (time.aborted) return refusedPurchase('unreachable', 'This service did not answer in time.')
       throw error
     }
   }

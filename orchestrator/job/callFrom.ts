@@ -1,6 +1,6 @@
 /** The request that a node is, once the nodes it takes from have their outputs. */
 import type { ServiceEndpoint } from '../catalog/service.ts'
-import { callOf, type SellerCall } from '../plan/callOf.ts'
+import { type SellerCall, sellerCallOf } from '../plan/callOf.ts'
 import { parseLossless } from '../plan/lossless.ts'
 import { InputUnresolvedError, resolveInput } from '../plan/resolveInput.ts'
 
@@ -19,7 +19,7 @@ export type CallFrom = SellerCall | { readonly code: 'input_unresolved'; readonl
 export function callFrom({ endpoint, url, input, outputs }: CallTask): CallFrom {
   const values = new Map([...outputs].map(([nodeId, text]) => [nodeId, parseLossless(text)]))
   try {
-    return callOf({ endpoint, url: new URL(url) }, resolveInput(input, values))
+    return sellerCallOf({ endpoint, url: new URL(url) }, resolveInput(input, values))
   } catch (error) {
     if (!(error instanceof InputUnresolvedError)) throw error
     return { code: 'input_unresolved', message: `The input cannot be made: ${error.message}.` }

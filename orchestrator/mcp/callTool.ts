@@ -1,15 +1,15 @@
 /** One call of a tool: its answer, or why there is none, as results of the protocol. */
 import { type CallToolResult, ProtocolError } from '@modelcontextprotocol/server'
 import { apiErrorOf } from '#http/answer/thrown.ts'
-import type { ErrorCode, Problem } from '#http/errors.ts'
+import type { ErrorCode, RequestProblem } from '#http/errors.ts'
 import { bodyInvalid } from '#http/request/json.ts'
 import { planInvalid } from '../plan/checkPlan.ts'
 import { nextActionOf } from './nextActions.ts'
-import { Answer, ownNames, type Tool, type ToolCall } from './tool.ts'
+import { ownNames, type Tool, ToolAnswer, type ToolCall } from './tool.ts'
 
 export interface MessageCall extends ToolCall {
   /** Numbers of the request that would come out as others. */
-  readonly changed: readonly Problem[]
+  readonly changed: readonly RequestProblem[]
 }
 
 interface Called {
@@ -33,11 +33,11 @@ export async function callTool(
   try {
     assertExact(call.changed)
     const told = await tool.run(ownNames(given), call)
-    const { content, meta, jobId } = told instanceof Answer ? told : new Answer(told, {})
+    const { content, meta, jobId } = told instanceof ToolAnswer ? told : new ToolAnswer(told, {})
     const result: CallToolResult = {
       content: [{ type: 'text', text: call.verbatim.fill(JSON.stringify(content)) }],
       structuredContent: { ...content },
-      ...(told instanceof Answer && { _meta: { ...meta } }),
+      ...(told instanceof ToolAnswer && { _meta: { ...meta } }),
     }
     return { result, jobId }
   } catch (thrown) {
@@ -53,13 +53,13 @@ export async function callTool(
 }
 
 /** @throws ApiError plan_invalid where one is in a plan, else body_invalid */
-function assertExact(changed: readonly Problem[]): void {
+function assertExact(changed: readonly RequestProblem[]): void {
   if (changed.length === 0) return
   throw changed.some(({ path }) => path[1] === 'plan') ? planInvalid(changed) : bodyInvalid(changed)
 }
 
 /** A plan is the body of a request by REST; here it is an argument. */
-function inArguments({ path: [first, ...rest], ...problem }: Problem): Problem {
+function inArguments({ path: [first, ...rest], ...problem }: RequestProblem): RequestProblem {
   if (first !== 'body') return { path: [...(first === undefined ? [] : [first]), ...rest], ...problem }
   return { path: ['arguments', ...(rest.length > 0 ? ['plan', ...rest] : [])], ...problem }
 }

@@ -5,7 +5,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Endpoint } from '#http/endpoint.ts'
-import { ApiError, type ErrorCode, errorCatalogue, type Problem } from '#http/errors.ts'
+import { ApiError, type ErrorCode, errorCatalogue, type RequestProblem } from '#http/errors.ts'
 import type { AccessRequest } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
 import { itemsOf, type Json, membersOf, textOf } from '#primitives.ts'
@@ -158,13 +158,13 @@ function refusalOf(status: number, { code, message, details }: Json): ApiError {
   return new ApiError(known, isOfArgument ? argumentSentence(first) : textOf(message), { details: problems })
 }
 
-const argumentSentence = ({ path, message }: Problem): string =>
+const argumentSentence = ({ path, message }: RequestProblem): string =>
   `Not valid: ${path.join('.')}: ${message.replace(/\.$/, '')}.`
 
 const isErrorCode = (code: unknown): code is ErrorCode =>
   typeof code === 'string' && Object.hasOwn(errorCatalogue, code)
 
-function problemOf(detail: unknown): Problem[] {
+function problemOf(detail: unknown): RequestProblem[] {
   const { path, message, ...more } = membersOf(detail)
   const steps = itemsOf(path).filter((step) => typeof step === 'string' || typeof step === 'number')
   const { line, column, hint } = more

@@ -12,13 +12,13 @@ import {
   receiptMeta,
   requiredMeta,
 } from '#payments/methods/mppOverMcp.ts'
-import type { Asked } from '../job/JobOrders.ts'
+import type { PaymentDemand } from '../job/JobOrders.ts'
 import { idempotencyKeySchema, type JobRequest, jobRequestOf, spendLimits } from '../job/readJobRequest.ts'
 import { orderJob } from '../operations.ts'
 import { planRequestSchema, planSchema } from '../plan/plan.ts'
 import { payingHeaders, paymentRefused } from './paying.ts'
 import { planReader } from './planIn.ts'
-import { Answer, originOf, type Tool, type ToolCall } from './tool.ts'
+import { originOf, type Tool, ToolAnswer, type ToolCall } from './tool.ts'
 
 const besidePlan = s.object({ idempotency_key: idempotencyKeySchema, ...spendLimits })
 const readOrdered = planReader(besidePlan)
@@ -42,7 +42,7 @@ const handoffSchema = s.named('JobHandoff', {
 
 const resultSchema = s.object({
   job: s.optional(
-    s.open(
+    s.openObject(
       { jobId: s.text({ format: 'uuid' }), ready: s.boolean() },
       { description: 'In the result of a task that has ended: the job as get_job tells it.' },
     ),
@@ -69,18 +69,18 @@ export const createJobTool: Tool = {
     if (managed?.kind === 'challenged') throw refusal(managed)
     if (managed) {
       const receipt = receiptIn(managed.headers, headers)
-      return new Answer({ ...(receipt && { receipt }) } satisfies Result, receiptMeta(receipt))
+      return new ToolAnswer({ ...(receipt && { receipt }) } satisfies Result, receiptMeta(receipt))
     }
     const request = requestIn(input)
     const ordered = await orderJob(request, services, { headers, caller, signal })
     if (ordered.kind === 'ordered') {
       const job = { jobId: ordered.jobId, ready: ordered.ready }
       const beside = receiptMeta(receiptIn(ordered.headers, headers))
-      return new Answer({ job } satisfies Result, beside, ordered.jobId)
+      return new ToolAnswer({ job } satisfies Result, beside, ordered.jobId)
     }
     if (isPaying(headers)) throw refusal(ordered)
     const handoff = handoffOf(request, ordered, call)
-    return new Answer({ handoff } satisfies Result, requiredMeta(paymentRequired(ordered)))
+    return new ToolAnswer({ handoff } satisfies Result, requiredMeta(paymentRequired(ordered)))
   },
 }
 
@@ -99,7 +99,7 @@ const refusal = (challenged: Challenged): ProtocolError =>
 
 const handoffOf = (
   { idempotencyKey, plan }: JobRequest,
-  { total }: Asked,
+  { total }: PaymentDemand,
   call: ToolCall,
 ): s.Static<typeof handoffSchema> => {
   const url = `${originOf(call)}/v1/jobs`

@@ -1,6 +1,6 @@
 /** A plan among the arguments of a tool. */
 import { Compile } from 'typebox/compile'
-import type { Problem } from '#http/errors.ts'
+import type { RequestProblem } from '#http/errors.ts'
 import { withoutNulls } from '#http/request/absent.ts'
 import { bodyInvalid } from '#http/request/json.ts'
 import { problemsOf } from '#http/request/problems.ts'
@@ -30,7 +30,7 @@ export function planReader<Beside extends s.TSchema>(
 const path = ['arguments', 'plan']
 const planMissing = { path, message: 'is missing: put the nodes into it, as {"plan": {"nodes": [...]}}' }
 
-function formProblems(plan: unknown): readonly Problem[] {
+function formProblems(plan: unknown): readonly RequestProblem[] {
   if (isRecord(plan)) return []
   if (plan === undefined) return [{ path, message: 'is required' }]
   return [{ path, message: `must be an object with nodes${plan === null ? ', not null' : ''}` }]

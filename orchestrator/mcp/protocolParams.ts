@@ -41,13 +41,13 @@ const capability = s.optional(anything)
 
 /** By method: what this server reads of its params. */
 const forms: Readonly<Record<string, s.TSchema>> = {
-  initialize: s.open({
+  initialize: s.openObject({
     protocolVersion: s.text(),
-    capabilities: s.open({
+    capabilities: s.openObject({
       ...{ experimental: capability, sampling: capability, elicitation: capability, roots: capability },
       tasks: capability,
     }),
-    clientInfo: s.open({
+    clientInfo: s.openObject({
       name: s.text(),
       version: s.text(),
       title: text,
@@ -55,8 +55,8 @@ const forms: Readonly<Record<string, s.TSchema>> = {
       description: text,
     }),
   }),
-  'tools/list': s.open({ cursor: text }),
-  'tools/call': s.open({ name: s.text(), arguments: s.optional(anything) }),
+  'tools/list': s.openObject({ cursor: text }),
+  'tools/call': s.openObject({ name: s.text(), arguments: s.optional(anything) }),
 }
 const checks = new Map(Object.entries(forms).map(([method, form]) => [method, Compile(form)]))
 

@@ -3,7 +3,7 @@
  * text which is none, or params of another form, is refused by itself; others of its batch are
  * answered.
  */
-import { ApiError, type Problem } from '#http/errors.ts'
+import { ApiError, type RequestProblem } from '#http/errors.ts'
 import { assertDepth, assertWellFormed, isWellFormedJson, malformedText } from '#http/request/json.ts'
 import { membersOf } from '#primitives.ts'
 import { jsonIn } from '#text/jsonIn.ts'
@@ -24,7 +24,7 @@ export interface McpBody {
   readonly characters: number
   readonly messages: number
   /** Numbers that would come out as others, told at the argument of any of the messages. */
-  readonly changed: readonly Problem[]
+  readonly changed: readonly RequestProblem[]
   /** Answers to the messages that are refused. */
   readonly refused: readonly object[]
 }
@@ -59,7 +59,7 @@ export function readMessages(text: string): McpBody {
 }
 
 /** From the place in the request to that in the message: `arguments` stand there by themselves. */
-function ofMessage({ path: [, ...steps], ...problem }: Problem): Problem {
+function ofMessage({ path: [, ...steps], ...problem }: RequestProblem): RequestProblem {
   const inOne = typeof steps[0] === 'number' ? steps.slice(1) : steps
   return { ...problem, path: inOne[1] === 'arguments' ? inOne.slice(1) : inOne }
 }

@@ -10,7 +10,7 @@ import { type GivenReview, reviewSchema } from '../review/review.ts'
 import { reviewResultSchema } from '../review/reviewResult.ts'
 import { jobIdSchema } from './jobTools.ts'
 import { payingHeaders, paymentRefused } from './paying.ts'
-import { Answer, originOf, type Tool, type ToolCall, tool } from './tool.ts'
+import { originOf, type Tool, ToolAnswer, type ToolCall, tool } from './tool.ts'
 
 const handoffSchema = s.named('ReviewHandoff', {
   status: s.literal('proof_required'),
@@ -56,7 +56,7 @@ export const reviewTool: Tool = tool({
     const [challenged] = asked
     if (!challenged || taken.isProved) return result
     const handoff = handoffOf(id, review, call)
-    return new Answer({ ...result, handoff } satisfies Result, requiredMeta(paymentRequired(challenged)))
+    return new ToolAnswer({ ...result, handoff } satisfies Result, requiredMeta(paymentRequired(challenged)))
   },
 })
 

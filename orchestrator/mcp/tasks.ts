@@ -157,9 +157,11 @@ async function existing(jobId: string, { services }: MessageCall) {
   throw new ApiError('job_not_found', 'params.taskId is of no task.', { details })
 }
 
-const taskIdForm = s.open({ taskId: jobIdSchema })
+const taskIdForm = s.openObject({ taskId: jobIdSchema })
 const identified = Compile(taskIdForm)
-const answered = Compile(s.open({ ...taskIdForm.properties, inputResponses: s.record(s.json('An answer.')) }))
+const answered = Compile(
+  s.openObject({ ...taskIdForm.properties, inputResponses: s.record(s.json('An answer.')) }),
+)
 
 interface Method {
   readonly form: typeof identified | typeof answered

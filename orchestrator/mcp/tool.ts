@@ -6,7 +6,7 @@ import { bodyInvalid } from '#http/request/json.ts'
 import { problemsOf } from '#http/request/problems.ts'
 import type * as s from '#http/schema.ts'
 import { isRecord } from '#primitives.ts'
-import type { Call, OrchestratorServices } from '../operations.ts'
+import type { CallContext, OrchestratorServices } from '../operations.ts'
 import type { Reviews } from '../review/Reviews.ts'
 import type { AskOwn } from './chainTools.ts'
 import type { Verbatim } from './Verbatim.ts'
@@ -22,7 +22,7 @@ export interface ToolServices extends OrchestratorServices {
   readonly askOwn: AskOwn
 }
 
-export interface ToolCall extends Call {
+export interface ToolCall extends CallContext {
   readonly services: ToolServices
   /** The message that the call came in, as access sees it. */
   readonly asking: AccessRequest
@@ -37,7 +37,7 @@ export const originOf = ({ services: { publicOrigin }, asking }: ToolCall): stri
   publicOrigin ?? `http://${asking.headers.host}`
 
 /** An answer with something beside what it says, such as a receipt. */
-export class Answer {
+export class ToolAnswer {
   readonly content: object
   readonly meta: Readonly<Record<string, unknown>>
   /** The job that goes on after it; null where all is said. */
@@ -64,7 +64,7 @@ export interface Tool {
    */
   readonly changes?: 'adds' | 'keeps' | 'pays'
   /** @throws ApiError, ProtocolError */
-  readonly run: (input: unknown, call: ToolCall) => Promise<object | Answer>
+  readonly run: (input: unknown, call: ToolCall) => Promise<object | ToolAnswer>
 }
 
 /** A tool whose input is checked before it runs. */

@@ -1,5 +1,5 @@
 /** The endpoints that nodes mean. */
-import type { Problem } from '#http/errors.ts'
+import type { RequestProblem } from '#http/errors.ts'
 import {
   matchPath,
   PathError,
@@ -14,7 +14,7 @@ import type { PlanNode } from './plan.ts'
 /** The catalog's services by id. */
 export type Services = ReadonlyMap<string, CatalogService>
 
-export interface FoundEndpoint {
+export interface ResolvedEndpoint {
   readonly service: CatalogService
   readonly endpoint: ServiceEndpoint
   /** Without the input; of the service's own origin and prefix. */
@@ -30,7 +30,7 @@ export class EndpointFinder {
     this.#services = services
   }
 
-  find({ serviceId, method, path }: PlanNode, at: Problem['path']): FoundEndpoint | Problem {
+  find({ serviceId, method, path }: PlanNode, at: RequestProblem['path']): ResolvedEndpoint | RequestProblem {
     const service = this.#services.get(serviceId)
     if (!service) return { path: [...at, 'serviceId'], message: `no service has the id ${serviceId}` }
     try {

@@ -12,7 +12,7 @@ export interface SellerCall {
 
 const accept = { accept: 'application/json, application/problem+json;q=0.9, */*;q=0.5' }
 
-export function callOf(
+export function sellerCallOf(
   {
     endpoint,
     url,

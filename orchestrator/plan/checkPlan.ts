@@ -1,14 +1,14 @@
 /** A plan against the catalog: everything that is wrong with it, told at once. */
-import { ApiError, type Problem } from '#http/errors.ts'
+import { ApiError, type RequestProblem } from '#http/errors.ts'
 import { CheckBudget } from './checkSteps.ts'
-import { EndpointFinder, type FoundEndpoint, type Services } from './EndpointFinder.ts'
+import { EndpointFinder, type ResolvedEndpoint, type Services } from './EndpointFinder.ts'
 import { inputProblems } from './inputProblems.ts'
 import type { Plan, PlanNode } from './plan.ts'
 import { referencesOf } from './reference.ts'
 import { dependencyProblems, stagesOf } from './stages.ts'
 
 /** A node with what it calls. */
-export interface PlannedNode extends FoundEndpoint {
+export interface PlannedNode extends ResolvedEndpoint {
   readonly node: PlanNode
   /** Its input holds values of other nodes. */
   readonly takesOutputs: boolean
@@ -55,7 +55,7 @@ export function checkPlan({ nodes }: Plan, services: Services): CheckedPlan {
   return { nodes: planned, stages: stagesOf(nodes) }
 }
 
-export function planInvalid(problems: readonly Problem[]): ApiError {
+export function planInvalid(problems: readonly RequestProblem[]): ApiError {
   const [first] = problems
   const where = first ? ` ${[first.path.slice(1).join('.'), first.message].filter(Boolean).join(': ')}` : ''
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more, see details)` : ''
@@ -75,4 +75,4 @@ export function ofMember(thrown: unknown): unknown {
   return new ApiError(code, message, { details: placed, headers, cause })
 }
 
-const isOfBody = ({ path: [first] }: Problem): boolean => first === 'body'
+const isOfBody = ({ path: [first] }: RequestProblem): boolean => first === 'body'

@@ -1,6 +1,6 @@
 /** A node's input against its endpoint's schema, as far as it is known before the plan runs. */
 import { Errors } from 'typebox/schema'
-import type { Problem } from '#http/errors.ts'
+import type { RequestProblem } from '#http/errors.ts'
 import { expectedBy, type Finding } from '#http/request/expected.ts'
 import { isRecord, shorten } from '#primitives.ts'
 import type { CheckBudget } from './checkSteps.ts'
@@ -13,17 +13,17 @@ export interface InputCheck {
   readonly input: unknown
   /** JSON pointers of what is not known yet. */
   readonly places: readonly string[]
-  readonly path: Problem['path']
+  readonly path: RequestProblem['path']
   /** Shared by all nodes of a plan: an input that takes more is not checked. */
   readonly budget: CheckBudget
 }
 
 /** A value at a reference is not known yet, so nothing is said about it, nor about what depends on it. */
-export function inputProblems({ schema, input, places, path, budget }: InputCheck): Problem[] {
+export function inputProblems({ schema, input, places, path, budget }: InputCheck): RequestProblem[] {
   const checked = budget.prepared(schema, () => withLinearPatterns(schema, budget))
   if (!checked || !budget.covers(schema, input)) return []
   const [, found] = Errors(checked, input)
-  const problems: Problem[] = []
+  const problems: RequestProblem[] = []
   const seen = new Set<string>()
   for (const finding of found) {
     const { instancePath, keyword } = finding

@@ -1,6 +1,6 @@
 /** A plan from outside: its form, with a problem for everything that is wrong, at every node. */
 import { Compile } from 'typebox/compile'
-import { ApiError, type Problem } from '#http/errors.ts'
+import { ApiError, type RequestProblem } from '#http/errors.ts'
 import { withoutNulls } from '#http/request/absent.ts'
 import { assertDepth, assertWellFormed } from '#http/request/json.ts'
 import { problemsOf } from '#http/request/problems.ts'
@@ -67,7 +67,10 @@ function assertBounded({ values, longNumbers }: JsonSurvey): void {
 const CHANGED_MAX = 20
 
 /** The numbers of a text within its bounds that would come out as others, each at its place. */
-export function changedNumbers(text: string, { inexact }: Pick<JsonSurvey, 'inexact'>): readonly Problem[] {
+export function changedNumbers(
+  text: string,
+  { inexact }: Pick<JsonSurvey, 'inexact'>,
+): readonly RequestProblem[] {
   if (inexact.length === 0) return []
   const placed = placesIn(text)
   // The last one counts where a member is written twice.
@@ -93,7 +96,7 @@ function readNodes<Node>(
 ): Node[] {
   if (!isRecord(body)) throw planInvalid([{ path: ['body'], message: 'is no object with nodes' }])
   const { nodes, ...others } = body
-  const problems: Problem[] = Object.keys(others)
+  const problems: RequestProblem[] = Object.keys(others)
     .slice(0, NODES_MAX)
     .map((name) => ({ path: ['body', shorten(name)], message: 'is an unknown member' }))
   if (!Array.isArray(nodes) || nodes.length === 0 || nodes.length > NODES_MAX)

@@ -4,7 +4,7 @@
  * several texts or arrays together. The node is named percent-encoded.
  */
 
-import type { Problem } from '#http/errors.ts'
+import type { RequestProblem } from '#http/errors.ts'
 import { isRecord } from '#primitives.ts'
 
 export interface Reference {
@@ -18,7 +18,7 @@ export interface InputReferences {
   readonly references: readonly Reference[]
   /** JSON pointers of the places in the input whose value is not known before the plan runs. */
   readonly places: readonly string[]
-  readonly problems: readonly Problem[]
+  readonly problems: readonly RequestProblem[]
 }
 
 /** Null for a text that is no reference; `malformed` for one that tries to be. */
@@ -34,12 +34,12 @@ export function parseReference(text: string): Reference | null | 'malformed' {
 }
 
 /** Every reference of an input, with its problems at `path`. */
-export function referencesOf(input: unknown, path: Problem['path']): InputReferences {
+export function referencesOf(input: unknown, path: RequestProblem['path']): InputReferences {
   const references: Reference[] = []
   const places: string[] = []
-  const problems: Problem[] = []
+  const problems: RequestProblem[] = []
 
-  const take = (text: string, at: Problem['path']): boolean => {
+  const take = (text: string, at: RequestProblem['path']): boolean => {
     const found = parseReference(text)
     if (found === null) return false
     if (found === 'malformed')
@@ -47,7 +47,7 @@ export function referencesOf(input: unknown, path: Problem['path']): InputRefere
     else references.push(found)
     return true
   }
-  const takeMap = (of: unknown, at: Problem['path']) => {
+  const takeMap = (of: unknown, at: RequestProblem['path']) => {
     if (!isRecord(of) || typeof of['from'] !== 'string' || typeof of['path'] !== 'string')
       return void problems.push({ path: at, message: '$map takes {from: reference, path: pointer}' })
     if (Object.keys(of).length !== 2) problems.push({ path: at, message: '$map takes from and path alone' })
@@ -55,13 +55,13 @@ export function referencesOf(input: unknown, path: Problem['path']): InputRefere
       problems.push({ path: [...at, 'from'], message: 'is no reference' })
     if (!isPointer(of['path'])) problems.push({ path: [...at, 'path'], message: 'is no JSON pointer' })
   }
-  const takeConcat = (of: unknown, at: Problem['path']) => {
+  const takeConcat = (of: unknown, at: RequestProblem['path']) => {
     if (!Array.isArray(of) || of.length === 0)
       return void problems.push({ path: at, message: '$concat takes an array of texts or arrays' })
     for (const [index, part] of of.entries()) visit(part, [...at, index], null)
   }
   /** No place: what is joined stands at the place of all of it. */
-  const visit = (value: unknown, at: Problem['path'], place: string | null) => {
+  const visit = (value: unknown, at: RequestProblem['path'], place: string | null) => {
     if (typeof value === 'string') {
       if (take(value, at) && place !== null) places.push(place)
     } else if (Array.isArray(value)) {

@@ -2,7 +2,7 @@
  * The order of a plan's nodes: stages that may run together, and what is wrong with its
  * dependencies.
  */
-import type { Problem } from '#http/errors.ts'
+import type { RequestProblem } from '#http/errors.ts'
 import type { PlanNode } from './plan.ts'
 
 /** Node ids by stage: each stage needs those before it. Nodes of cycles are in none. */
@@ -21,9 +21,9 @@ export function stagesOf(nodes: readonly PlanNode[]): string[][] {
 }
 
 /** A problem for each bad dependency: doubled ids, unknown and own ones, cycles with their ids. */
-export function dependencyProblems(nodes: readonly PlanNode[]): Problem[] {
+export function dependencyProblems(nodes: readonly PlanNode[]): RequestProblem[] {
   const byId = new Map(nodes.map((node) => [node.id, node]))
-  const problems: Problem[] = []
+  const problems: RequestProblem[] = []
   const seen = new Set<string>()
   for (const [index, { id, dependsOn }] of nodes.entries()) {
     const at = ['body', 'nodes', index] as const

@@ -4,7 +4,7 @@
  * buy now has no price.
  */
 import type { Egress, EgressAnswer } from '#egress/egress.ts'
-import { ApiError, type Problem } from '#http/errors.ts'
+import { ApiError, type RequestProblem } from '#http/errors.ts'
 import type { Allowance } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
 import { SharedReads } from '#http/sharedReads.ts'
@@ -20,7 +20,7 @@ import { type CheckedPlan, checkPlan, type PlannedNode } from '../plan/checkPlan
 import type { Plan } from '../plan/plan.ts'
 import { planHash } from '../plan/planHash.ts'
 import { readServices } from '../plan/readServices.ts'
-import { freePrice, type LivePrice, nothing, priceOf, silenceOf } from './livePrice.ts'
+import { freePrice, type LivePrice, livePriceOf, nothing, silenceOf } from './livePrice.ts'
 import { type Probe, probeOf } from './probe.ts'
 import type { Quote } from './quoteResult.ts'
 import { assertSold } from './suspended.ts'
@@ -142,7 +142,7 @@ export class Quotes {
       ? (told: EgressAnswer) => budget.payable(told)
       : (told: EgressAnswer) => offersOf(told, clock.now())
     const ask = { policy: service.recipientPolicy, terms, payable }
-    return probe.isFree ? freePrice(answer, ask) : priceOf(answer, ask)
+    return probe.isFree ? freePrice(answer, ask) : livePriceOf(answer, ask)
   }
 }
 
@@ -161,7 +161,7 @@ function callOf({ planned: { node }, units, offered }: PricedNode): readonly Bud
   return [{ nodeId, serviceId, units, statedFeeUnits: offered.statedFeeUnits, offered }]
 }
 
-const problemOf = (cause: unknown, planned: PlannedNode | undefined, index: number): Problem => ({
+const problemOf = (cause: unknown, planned: PlannedNode | undefined, index: number): RequestProblem => ({
   path: ['body', 'nodes', index],
   message: sentenceOf(planned?.node, silenceOf(cause).message),
 })
@@ -172,7 +172,7 @@ export class PlanUnbuyableError extends ApiError {
   readonly summary: string
 
   constructor({ nodes }: Plan, obstacles: readonly Obstacle[]) {
-    const problems = nodes.flatMap((node, index): Problem[] => {
+    const problems = nodes.flatMap((node, index): RequestProblem[] => {
       const found = obstacles.find(({ nodeId }) => nodeId === node.id)
       return found ? [{ path: ['body', 'nodes', index], message: sentenceOf(node, found.message) }] : []
     })

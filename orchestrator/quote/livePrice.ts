@@ -24,7 +24,7 @@ export interface PriceTerms {
 }
 
 /** By the choice that a purchase makes. @throws NoPriceError */
-export async function priceOf(
+export async function livePriceOf(
   answer: EgressAnswer,
   { policy, terms, payable }: PriceTerms,
 ): Promise<LivePrice> {
@@ -44,7 +44,7 @@ const unpaid = {
 
 /** A free endpoint's answer proves that it is there, and nothing else. @throws NoPriceError */
 export async function freePrice(answer: EgressAnswer, ask: PriceTerms): Promise<LivePrice> {
-  if (answer.status === 402) return priceOf(answer, ask)
+  if (answer.status === 402) return livePriceOf(answer, ask)
   if (answer.status >= 500) throw new NoPriceError(`answered ${answer.status}`)
   return nothing
 }

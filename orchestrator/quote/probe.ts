@@ -5,7 +5,7 @@
 import type { EgressRequest } from '#egress/egress.ts'
 import { isRecord } from '#primitives.ts'
 import { PathError, parsePath, urlOf } from '../catalog/pathTemplate.ts'
-import { callOf, readOf } from '../plan/callOf.ts'
+import { readOf, sellerCallOf } from '../plan/callOf.ts'
 import type { PlannedNode } from '../plan/checkPlan.ts'
 import { parseReference } from '../plan/reference.ts'
 
@@ -27,9 +27,9 @@ export function probeOf(planned: PlannedNode): Probe | null {
   const body = takesOutputs ? example : node.input
   const input = takesOutputs ? 'example' : 'plan'
   if (endpoint.paymentOffers.length > 0)
-    return { request: { ...callOf(planned, body), ...common }, input, isFree: false }
+    return { request: { ...sellerCallOf(planned, body), ...common }, input, isFree: false }
   if (endpoint.method === 'GET')
-    return { request: { ...callOf(planned, body), ...common }, input, isFree: true }
+    return { request: { ...sellerCallOf(planned, body), ...common }, input, isFree: true }
   const url = probeUrl(planned)
   return url && { request: { ...readOf(url), ...common }, input, isFree: true }
 }

@@ -1,5 +1,5 @@
 /** Plans that call a suspended endpoint are neither quoted nor sold. */
-import type { Problem } from '#http/errors.ts'
+import type { RequestProblem } from '#http/errors.ts'
 import { isoSeconds } from '#http/schema.ts'
 import { readSuspended, type SuspendedEndpoint } from '#rows/catalog/suspensions.ts'
 import type { AppDatabase } from '#rows/database.ts'
@@ -26,7 +26,7 @@ export async function assertSold(
   const named = new Set(suspended.map(({ serviceId }) => serviceId))
   const called = nodes.filter(({ id, serviceId }) => named.has(serviceId) && !carried.includes(id))
   const finder = new EndpointFinder(await readServices(app, { nodes: called }))
-  const problems = called.flatMap((node): Problem[] => {
+  const problems = called.flatMap((node): RequestProblem[] => {
     const its = suspensionOf(node, finder, suspended)
     if (!its) return []
     const message = `is suspended until ${isoSeconds(its.until.getTime() / 1_000)}: ${its.reason}`

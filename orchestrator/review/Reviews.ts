@@ -29,7 +29,7 @@ import { findPayout } from '#rows/payments/payouts.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { digestOf, type GivenReview, readReview } from './review.ts'
+import { type GivenReview, readReview, reviewDigest } from './review.ts'
 import { judge, passingReasons, type RewardReason, type RewardTerms } from './reward.ts'
 import { ineligible, type Reward, rewardOf } from './rewardResult.ts'
 
@@ -86,7 +86,7 @@ export class Reviews {
     const nodes = await readNodes(app, jobId)
     const review = readReview(given, new Set(nodes.map(({ nodeId }) => nodeId)), place)
     if (job.endedAt === null) return { ...notReady, reward: ineligible('job_not_ready') }
-    const digest = digestOf(review)
+    const digest = reviewDigest(review)
     const proved = await prove(provedRequest(jobId, digest))
     if (proved?.kind === 'challenged') return proved
     // The review of another account is one that nothing proves.

@@ -1,6 +1,6 @@
 /** A payer's review of a job: its form, its bounds, and its identity. */
 import { createHash } from 'node:crypto'
-import { ApiError, type Problem } from '#http/errors.ts'
+import { ApiError, type RequestProblem } from '#http/errors.ts'
 import * as s from '#http/schema.ts'
 import type { NodeReview, Review } from '#rows/jobs/reviews.ts'
 import { cleanText } from '../catalog/cleanText.ts'
@@ -46,7 +46,7 @@ export type GivenReview = s.Static<typeof reviewSchema>
 export function readReview(given: GivenReview, nodeIds: ReadonlySet<string>, place: string): Review {
   const tools = given.tools ?? []
   const named = tools.map(({ nodeId }) => nodeId)
-  const unnamed = named.flatMap((nodeId, index): Problem[] => {
+  const unnamed = named.flatMap((nodeId, index): RequestProblem[] => {
     const path = [place, 'tools', index, 'nodeId']
     if (!nodeIds.has(nodeId)) return [{ path, message: 'no node of the plan has this id' }]
     return named.indexOf(nodeId) < index ? [{ path, message: 'is reviewed already' }] : []
@@ -64,7 +64,7 @@ export function readReview(given: GivenReview, nodeIds: ReadonlySet<string>, pla
   return { rating: given.rating, comment: textOf(given.comment), tools: tools.map(nodeReviewOf) }
 }
 
-function secretsIn(text: string | undefined, path: Problem['path']): readonly Problem[] {
+function secretsIn(text: string | undefined, path: RequestProblem['path']): readonly RequestProblem[] {
   const found = findSensitive(text ?? '')
   return found.length > 0 ? [{ path, message: sensitiveMessage(found) }] : []
 }
@@ -85,7 +85,7 @@ const textOf = (text: string | undefined): string | null =>
   cleanText(text ?? '', COMMENT_CHARACTERS_MAX) || null
 
 /** SHA-256 of what was said, in whatever order of nodes and tags. */
-export function digestOf({ tools, ...review }: Review): Buffer {
+export function reviewDigest({ tools, ...review }: Review): Buffer {
   const byId = tools.toSorted((a, b) => (a.nodeId < b.nodeId ? -1 : 1))
   const said = byId.map(({ tags, ...tool }) => ({ ...tool, tags: tags.toSorted() }))
   return createHash('sha256')

@@ -10,7 +10,7 @@ import type { AppDatabase } from '#rows/database.ts'
 import { BoundedMap } from '#runtime/BoundedMap.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { FoundEndpoint } from '../search/search.ts'
-import type { Target } from './drift.ts'
+import type { LookTarget } from './drift.ts'
 import { type LookOptions, look, type Sight } from './look.ts'
 import { readTargets } from './targets.ts'
 
@@ -63,7 +63,7 @@ export class Liveness {
   }
 
   /** Null for what is not asked: this program, and calls that may have an effect. */
-  async #targetsOf(found: readonly FoundEndpoint[]): Promise<readonly (Target | null)[]> {
+  async #targetsOf(found: readonly FoundEndpoint[]): Promise<readonly (LookTarget | null)[]> {
     const ids = [...new Set(found.map(({ serviceId }) => serviceId))]
     if (ids.length === 0) return []
     const { app, isOwn } = this.#options
@@ -77,7 +77,7 @@ export class Liveness {
   }
 
   /** Shared by all that ask meanwhile, so it does not end with one of them. */
-  #look(target: Target): Promise<Seen> {
+  #look(target: LookTarget): Promise<Seen> {
     const key = targetKey(target)
     const known = this.#held.get(key)
     if (known) return known
@@ -93,7 +93,7 @@ export class Liveness {
   }
 }
 
-const targetKey = ({ service, endpoint }: Target): string => keyOf({ serviceId: service.id, ...endpoint })
+const targetKey = ({ service, endpoint }: LookTarget): string => keyOf({ serviceId: service.id, ...endpoint })
 
 const keyOf = ({
   serviceId,

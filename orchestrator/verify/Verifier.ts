@@ -15,7 +15,7 @@ import { repeat } from '#runtime/repeat.ts'
 import type { Clock, Random } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { LiveOffer } from '#wallet/liveOffers.ts'
-import type { Target } from './drift.ts'
+import type { LookTarget } from './drift.ts'
 import { type LookOptions, look, type Sight } from './look.ts'
 import { afterLook } from './schedule.ts'
 import { readTargets } from './targets.ts'
@@ -94,7 +94,7 @@ export class Verifier {
     })
   }
 
-  async #verify(name: EndpointName, target: Target, signal: AbortSignal): Promise<Verified | null> {
+  async #verify(name: EndpointName, target: LookTarget, signal: AbortSignal): Promise<Verified | null> {
     const { app, egress, clock, random, isOwn = () => false } = this.#options
     const { endpoint, service } = target
     const isSkipped = isOwn(new URL(service.serviceUrl).origin)

@@ -3,7 +3,7 @@ import type { LiveOffer } from '#wallet/liveOffers.ts'
 import type { CatalogService, PaymentOffer, ServiceEndpoint } from '../catalog/service.ts'
 
 /** The endpoint that is looked at. */
-export interface Target {
+export interface LookTarget {
   readonly service: CatalogService
   readonly endpoint: ServiceEndpoint
 }
@@ -20,7 +20,7 @@ export interface Drift {
 }
 
 /** Null for none. */
-export function driftOf({ service, endpoint }: Target, live: readonly LiveOffer[]): Drift | null {
+export function driftOf({ service, endpoint }: LookTarget, live: readonly LiveOffer[]): Drift | null {
   const price = priceDrift(endpoint.paymentOffers, live)
   const recipient = recipientDrift(recipientsListed(service.recipientPolicy, endpoint.paymentOffers), live)
   return price || recipient ? { ...(price && { price }), ...(recipient && { recipient }) } : null

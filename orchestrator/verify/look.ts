@@ -17,17 +17,17 @@ import {
 } from '../catalog/pathTemplate.ts'
 import { silenceOf } from '../quote/livePrice.ts'
 import { probeOf } from '../quote/probe.ts'
-import { type Drift, driftOf, type Target } from './drift.ts'
+import { type Drift, driftOf, type LookTarget } from './drift.ts'
 
 /**
  * `verified`: answers as it is listed. `answered`: is there, but asked for no price that can be
  * read; many sellers check the input first. `unpaid`: is listed with a price, and asked for none.
  */
-export type Outcome = 'verified' | 'answered' | 'unpaid' | 'failed'
+export type LookOutcome = 'verified' | 'answered' | 'unpaid' | 'failed'
 
 /** One look's findings. */
 export interface Sight {
-  readonly outcome: Outcome
+  readonly outcome: LookOutcome
   /** Null where there was no answer. */
   readonly status: number | null
   /** The problem; null for none. */
@@ -45,7 +45,7 @@ export interface LookOptions {
 }
 
 /** The call, or null where none is known that has no effect. */
-function lookRequest(target: Target): Omit<EgressRequest, 'signal' | 'purpose'> | null {
+function lookRequest(target: LookTarget): Omit<EgressRequest, 'signal' | 'purpose'> | null {
   const { service, endpoint } = target
   const url = exampleUrl(target)
   const { inputExample: input = {} } = endpoint
@@ -64,7 +64,7 @@ function lookRequest(target: Target): Omit<EgressRequest, 'signal' | 'purpose'> 
 }
 
 /** The path with its parameters as the example fills them; null where something is missing. */
-function exampleUrl({ service, endpoint }: Target): URL | null {
+function exampleUrl({ service, endpoint }: LookTarget): URL | null {
   const template = parseTemplate(endpoint.path)
   const { inputExample, execution } = endpoint
   const example = isRecord(inputExample) ? inputExample : {}
@@ -87,7 +87,7 @@ function exampleUrl({ service, endpoint }: Target): URL | null {
 
 /** Null where nothing may be called; `busy` where too much else is being called now. */
 export async function look(
-  target: Target,
+  target: LookTarget,
   { egress, clock, purpose }: LookOptions,
   signal: AbortSignal,
 ): Promise<Sight | 'busy' | null> {
@@ -111,7 +111,7 @@ export async function look(
 const goneStatuses = [404, 405, 410, 501]
 
 async function sightOf(
-  target: Target,
+  target: LookTarget,
   answer: EgressAnswer,
   nowMs: number,
 ): Promise<Pick<Sight, 'outcome' | 'status' | 'problem' | 'offers'> & Partial<Pick<Sight, 'drift'>>> {

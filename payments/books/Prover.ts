@@ -4,13 +4,13 @@
  * taken back in the books; one that was held to have failed and has settled is owed to its payer.
  */
 import type { Ask } from '#money/node.ts'
-import { lookFor } from '#money/settled.ts'
+import { lookForTx } from '#money/settled.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { reversePayment } from '#rows/jobs/reversals.ts'
 import { type Payment, settlePayment } from '#rows/payments/payments.ts'
 import {
   countFindings,
-  type Findings,
+  type DoubtfulPayments,
   keepProof,
   listFailed,
   listUnproved,
@@ -23,7 +23,7 @@ import type { Clock } from '#runtime/runtime.ts'
 import type { Queryable } from '#store/ledger/lane.ts'
 import { type FinalTransaction, readLinked } from '#store/read/payments/settlements.ts'
 import type { Logger } from '#telemetry.ts'
-import type { Outcome } from '../methods/PaymentMethod.ts'
+import type { PaymentOutcome } from '../methods/PaymentMethod.ts'
 import { readFinalOnNodes } from './finalOnNodes.ts'
 import { verdictOn } from './verdictOn.ts'
 
@@ -36,7 +36,7 @@ export interface ProverOptions {
   }
   readonly nodes: readonly Ask[]
   /** A payment's outcome, from its method. */
-  readonly outcome: (payment: Payment) => Promise<Outcome>
+  readonly outcome: (payment: Payment) => Promise<PaymentOutcome>
   /** Spending limits of a day, by currency, in its smallest unit. */
   readonly budgets: () => ReadonlyMap<string, bigint>
   readonly clock: Clock
@@ -64,7 +64,7 @@ export class Prover {
     this.#options = options
   }
 
-  get findings(): Findings {
+  get findings(): DoubtfulPayments {
     return this.#findings
   }
 
@@ -123,7 +123,7 @@ export class Prover {
       ({ settledAt }) => settledAt !== null && clock.now() - settledAt.getTime() > MISSING_MS,
     )
     for (const payment of old.slice(0, ASKED_MAX)) {
-      const { kind } = await lookFor(nodes, payment)
+      const { kind } = await lookForTx(nodes, payment)
       if (kind !== 'absent' || (await this.#isElsewhere(payment))) continue
       if (!(await reversePayment(app, payment))) continue
       const { id, payer, amount, txHash } = payment

@@ -7,7 +7,7 @@ import { feeManager } from '#money/outflows.ts'
 import { type FinalBlock, isPast } from '#money/settled.ts'
 import { compareEntries, type EntryDifference } from '#rows/books/compareEntries.ts'
 import { compareRows, type RowDifference } from '#rows/books/compareRows.ts'
-import { listSent, listUnbooked, type Sent } from '#rows/books/moneySent.ts'
+import { listSent, listUnbooked, type SentMoney } from '#rows/books/moneySent.ts'
 import { listMoneyChains } from '#rows/books/senders.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { findUnbalanced } from '#rows/payments/ledger.ts'
@@ -30,7 +30,7 @@ export interface BooksReport {
   /** Transactions whose entries do not sum to 0. */
   readonly unbalanced: readonly string[]
   /** Left for a job that has ended, and in no books. */
-  readonly unbooked: readonly Sent[]
+  readonly unbooked: readonly SentMoney[]
   /** Refunds, rewards and payments to sellers that the chain has otherwise. */
   readonly missent: readonly { readonly id: string; readonly problem: string }[]
   /** Owed by their rows, but paid by the chain: the database was restored. */
@@ -166,11 +166,11 @@ async function* judgeSent(
 }
 
 /** Whether a final block would have it by now. */
-const isOver = ({ blockNumber, validBeforeSeconds }: Sent, newest: FinalBlock): boolean =>
+const isOver = ({ blockNumber, validBeforeSeconds }: SentMoney, newest: FinalBlock): boolean =>
   (blockNumber !== null && blockNumber <= newest.number) || isPast(newest, validBeforeSeconds)
 
 function problemOf(
-  { to, currency, amount, fees, isReverted }: Sent,
+  { to, currency, amount, fees, isReverted }: SentMoney,
   { succeeded, transfers }: FinalTransaction,
 ): string | null {
   if (isReverted) return succeeded ? 'its transaction was not reverted' : fees && feeProblem(fees, transfers)
@@ -188,7 +188,7 @@ function problemOf(
   )
 }
 
-function feeProblem(fees: NonNullable<Sent['fees']>, left: readonly Moved[]): string | null {
+function feeProblem(fees: NonNullable<SentMoney['fees']>, left: readonly Moved[]): string | null {
   const taken = feesOf(left)
   const wrong = [...new Set([...taken.keys(), ...fees.keys()])].find(
     (token) => (taken.get(token) ?? 0n) !== (fees.get(token) ?? 0n),

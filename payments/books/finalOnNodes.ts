@@ -1,6 +1,6 @@
 /** Final transactions of a chain that is not indexed here, as its nodes tell them. */
 import type { Ask } from '#money/node.ts'
-import { finalBlockOf, type Log, lookFor } from '#money/settled.ts'
+import { finalBlockOf, type Log, lookForTx } from '#money/settled.ts'
 import { transfersIn } from '#money/transfersIn.ts'
 import { lowercased } from '#primitives.ts'
 import type { FinalTransaction, Moved } from '#store/read/payments/settlements.ts'
@@ -25,7 +25,7 @@ export async function readFinalOnNodes(
   const due = sought.filter(({ settledAt }) => settledAt === null || settledAt.getTime() / 1_000 <= seconds)
   const found = new Map<string, FinalTransaction>()
   for (const { txHash } of due.slice(0, ASKED_MAX)) {
-    const mined = await lookFor(nodes, { txHash, validBeforeSeconds: Number.MAX_SAFE_INTEGER })
+    const mined = await lookForTx(nodes, { txHash, validBeforeSeconds: Number.MAX_SAFE_INTEGER })
     if (mined.kind !== 'mined' || !mined.isFinal) continue
     const { blockNumber, succeeded, logs } = mined
     found.set(txHash, { blockNumber, succeeded, transfers: movedIn(logs, txHash, blockNumber) })

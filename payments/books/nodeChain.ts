@@ -5,19 +5,19 @@
 import { failure } from '#errors.ts'
 import { type Ask, numberIn } from '#money/node.ts'
 import {
-  BLOCKS_MAX,
   feeManager,
   type Marked,
+  QUESTION_BLOCKS_MAX,
   readTransfers,
   type Transferred,
   withMemos,
 } from '#money/outflows.ts'
-import { type FinalBlock, finalBlockOf, lookFor } from '#money/settled.ts'
+import { type FinalBlock, finalBlockOf, lookForTx } from '#money/settled.ts'
 import { isRecord } from '#primitives.ts'
 import {
   digestOfMovements,
   firstMovements,
-  type Movement,
+  type MoneyMovement,
   movementsBy,
   movementsWithin,
   rowsNow,
@@ -124,8 +124,8 @@ class Check {
     const last = all ? final.number : Math.min(final.number, first + CHECKED_BLOCKS_MAX - 1)
     const settled = (await rowsNow(this.#app)) - SLACK_SECONDS
     let seconds = mark?.seconds ?? 0
-    for (let from = first; from <= last; from += BLOCKS_MAX) {
-      const to = Math.min(last, from + BLOCKS_MAX - 1)
+    for (let from = first; from <= last; from += QUESTION_BLOCKS_MAX) {
+      const to = Math.min(last, from + QUESTION_BLOCKS_MAX - 1)
       const mined = (to === final.number ? final.seconds : await secondsOf(ask, to)) - SLACK_SECONDS
       const window = { after: seconds, until: Math.max(seconds, Math.min(mined, settled)) }
       await this.#compare(ask, { from, to }, window)
@@ -219,9 +219,9 @@ class Check {
     }
   }
 
-  async #lookUp(movement: Movement): Promise<void> {
+  async #lookUp(movement: MoneyMovement): Promise<void> {
     const { nodes } = this.#chain
-    const found = await lookFor(nodes, { txHash: movement.txHash, validBeforeSeconds: 0 })
+    const found = await lookForTx(nodes, { txHash: movement.txHash, validBeforeSeconds: 0 })
     if (found.kind === 'absent')
       return this.#differs(movement, `no block has its transaction ${movement.txHash}`)
     if (found.kind === 'unknown') throw new ChainUnreadError('a node does not answer')
@@ -245,7 +245,7 @@ class Check {
     }
   }
 
-  #differs({ id }: Pick<Movement, 'id'>, problem: string): void {
+  #differs({ id }: Pick<MoneyMovement, 'id'>, problem: string): void {
     if (this.#differing.length < SHOWN) this.#differing.push({ id, problem })
   }
 }
@@ -256,7 +256,7 @@ class ChainUnreadError extends failure('ChainUnreadError', 'chain_unread', 'retr
 type Moved = Pick<Transferred, 'from' | 'to' | 'token' | 'amount'>
 
 const isOf = (
-  { from, to, currency, amount }: Pick<Movement, 'from' | 'to' | 'currency' | 'amount'>,
+  { from, to, currency, amount }: Pick<MoneyMovement, 'from' | 'to' | 'currency' | 'amount'>,
   moved: Moved,
 ): boolean =>
   moved.to === to &&

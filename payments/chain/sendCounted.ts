@@ -30,7 +30,7 @@ export interface SendOptions {
   readonly keepHash?: (txHash: Hex) => Promise<void>
 }
 
-export type Sent<Result> =
+export type SendOutcome<Result> =
   | { readonly kind: 'sent'; readonly result: Result; readonly txHash: Hex | null }
   | (Failed & {
       /**
@@ -55,7 +55,7 @@ interface Failed {
 export async function sendCounted<Result>(
   { nodes, keepHash }: SendOptions,
   send: () => Promise<Result>,
-): Promise<Sent<Result>> {
+): Promise<SendOutcome<Result>> {
   const attempt: Attempt = { keepHash, txHash: null, refused: 0, unsure: 0, ours: 0 }
   try {
     const result = await sending.run(attempt, send)

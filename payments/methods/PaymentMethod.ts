@@ -7,7 +7,7 @@ import { failure } from '#errors.ts'
 import type { CheckedPayment } from '#rows/payments/payments.ts'
 
 /** The price of one request. */
-export interface Price {
+export interface RequestPrice {
   /** SHA-256 of the request. */
   readonly digest: Uint8Array
   /** A unit in dollars, as decimal text. */
@@ -37,7 +37,7 @@ export interface DocumentedOffer {
 }
 
 /** A payment's outcome. */
-export type Outcome =
+export type PaymentOutcome =
   | {
       readonly kind: 'settled'
       /** As the payer gets it. */
@@ -55,11 +55,11 @@ export type Outcome =
  */
 export interface Unsent {
   readonly kind: 'unsent'
-  readonly problem: Problem | null
+  readonly problem: PaymentProblem | null
 }
 
 /** RFC 9457: why a payment was not accepted. */
-export type Problem = Readonly<Record<string, unknown>>
+export type PaymentProblem = Readonly<Record<string, unknown>>
 
 /** A credential's identity before it is checked. */
 export interface Identity {
@@ -81,7 +81,7 @@ export interface PaymentMethod {
    * @param url path and query
    * @param refused a credential of this method that was not accepted
    */
-  challenge(price: Price, url: string, refused?: string): Promise<Challenge | null>
+  challenge(price: RequestPrice, url: string, refused?: string): Promise<Challenge | null>
   /** The credential in a request that is this method's; null for none. @throws ApiError for two */
   presentedIn(headers: IncomingHttpHeaders): string | null
   /** Null for what is no credential. */
@@ -89,9 +89,9 @@ export interface PaymentMethod {
   /** Further data that its challenge is bound to, as `Price.meta`; `check` alone proves it. */
   metaIn?(credential: string): Readonly<Record<string, string>>
   /** Changes nothing. @throws PaymentRefusedError */
-  check(credential: string, price: Price): Promise<CheckedPayment>
+  check(credential: string, price: RequestPrice): Promise<CheckedPayment>
   /** Spends it. */
-  send(credential: string, price: Price, payment: CheckedPayment): Promise<Outcome | Unsent>
+  send(credential: string, price: RequestPrice, payment: CheckedPayment): Promise<PaymentOutcome | Unsent>
   /** Whether the payer has sent it already, so that it is settled before anything is done for it. */
   isPushed?(credential: string): boolean
   /**
@@ -100,7 +100,7 @@ export interface PaymentMethod {
    */
   provesPayer?(credential: string, payer: string): boolean
   /** The chain's word on a payment that may have been sent. */
-  outcome(payment: CheckedPayment): Promise<Outcome>
+  outcome(payment: CheckedPayment): Promise<PaymentOutcome>
   /** The receipt, as it goes with the answer. */
   receiptHeaders(receipt: string): Readonly<Record<string, string>>
   /** A credential's request to the method alone; null if it pays for an answer, or is another's. */
@@ -124,7 +124,7 @@ export type Managed =
   | {
       readonly kind: 'refused'
       readonly challenge: Challenge | null
-      readonly problem: Problem
+      readonly problem: PaymentProblem
     }
 
 /** The reason, for an operator, why payments of a kind are not offered until the next look. */
@@ -133,9 +133,9 @@ export class NotOfferedError extends failure('NotOfferedError', 'payment_not_off
 /** The credential does not pay for this request; nothing was done with it. */
 export class PaymentRefusedError extends failure('PaymentRefusedError', 'payment_refused', 'stop') {
   /** For the body of the next challenge; null for none. */
-  readonly problem: Problem | null
+  readonly problem: PaymentProblem | null
 
-  constructor(cause: unknown, problem: Problem | null = null) {
+  constructor(cause: unknown, problem: PaymentProblem | null = null) {
     super('the payment was not accepted', { cause })
     this.problem = problem
   }

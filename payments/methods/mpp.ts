@@ -9,8 +9,8 @@ import type { SignedChallenge } from './ChallengeSigner.ts'
 import {
   type Challenge,
   type Identity,
+  type PaymentProblem,
   PaymentRefusedError,
-  type Problem,
   type Unsent,
 } from './PaymentMethod.ts'
 
@@ -37,7 +37,7 @@ export function mppPaymentIn({ authorization }: IncomingHttpHeaders): Presented 
 /** A credential's identity; null if it is no credential. */
 export function mppIdentityOf(credential: string): Identity | null {
   try {
-    return { identity: Credential.deserialize(credential).challenge.id, digest: digestOf(credential) }
+    return { identity: Credential.deserialize(credential).challenge.id, digest: textDigest(credential) }
   } catch {
     return null
   }
@@ -67,17 +67,17 @@ export function mppCredentialIn(credential: string): Credential.Credential {
   try {
     return Credential.deserialize(credential)
   } catch (cause) {
-    throw refusal(new Errors.MalformedCredentialError({ reason: messageIn(cause) }))
+    throw mppRefusal(new Errors.MalformedCredentialError({ reason: messageIn(cause) }))
   }
 }
 
-export const refusal = (cause: unknown): PaymentRefusedError =>
+export const mppRefusal = (cause: unknown): PaymentRefusedError =>
   new PaymentRefusedError(cause, problemOf(cause))
 
 /** A payment that was not spent. */
 export const unsent = (cause: unknown): Unsent => ({ kind: 'unsent', problem: problemOf(cause) })
 
-function problemOf(cause: unknown): Problem | null {
+function problemOf(cause: unknown): PaymentProblem | null {
   if (cause instanceof Errors.PaymentError) return { ...cause.toProblemDetails() }
   const reason = reasonOf(cause)
   if (reason === null) return null
@@ -142,7 +142,7 @@ export async function challengeIn(
 export const serializeReceipt = (receipt: Receipt.Receipt): string =>
   Buffer.from(JSON.stringify(receipt)).toString('base64url')
 
-export const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest()
+export const textDigest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /** Unix seconds, from which on its challenge is over. */
 export const expiryOf = ({ challenge: { expires } }: Credential.Credential): number =>

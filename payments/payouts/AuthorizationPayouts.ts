@@ -10,13 +10,13 @@ import { rescaled } from '#money/amounts.ts'
 import { memoOf } from '#money/debtMemo.ts'
 import { FEE_DECIMALS, type Fee, noFee } from '#money/fees.ts'
 import type { Ask } from '#money/node.ts'
-import { type Found, lookFor, type Sought } from '#money/settled.ts'
+import { lookForTx, type Sought, type TxFate } from '#money/settled.ts'
 import { FEE_MAX } from '#money/statedFee.ts'
 import { lowercased } from '#primitives.ts'
 import type { Payout, SignedTransaction } from '#rows/payments/payouts.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Facilitator } from '../methods/x402/Facilitator.ts'
-import { asHex, type Token, type TokenChain } from '../methods/x402/TokenChain.ts'
+import { asHex, type PaymentToken, type TokenChain } from '../methods/x402/TokenChain.ts'
 import { type FeeTo, PayoutRefusedError, type PayoutSender } from './PayoutSender.ts'
 
 export interface AuthorizationPayoutsOptions {
@@ -27,7 +27,7 @@ export interface AuthorizationPayoutsOptions {
   readonly account: PrivateKeyAccount
   readonly chain: TokenChain
   /** Null while nothing can settle. */
-  readonly token: () => Token | null
+  readonly token: () => PaymentToken | null
   readonly facilitator: Facilitator
   /** Transactions that the facilitator told. */
   readonly pending: PendingSettlementStore
@@ -77,7 +77,7 @@ export class AuthorizationPayouts implements PayoutSender {
     if (typeof sent !== 'string' && sent.txHash !== null) await pending.set(signed.raw, sent.txHash)
   }
 
-  async look({ raw, validBeforeSeconds }: SignedTransaction, payout: Payout): Promise<Found> {
+  async look({ raw, validBeforeSeconds }: SignedTransaction, payout: Payout): Promise<TxFate> {
     const { account, chain, nodes, pending } = this.#options
     const { attempt, to, total: amount } = payout
     const found = await chain.outcomeOf({
@@ -92,12 +92,12 @@ export class AuthorizationPayouts implements PayoutSender {
     })
     if (found.kind === 'failed') return { kind: 'absent' }
     if (found.kind === 'unknown') return found
-    const mined = await lookFor(nodes, { txHash: found.txHash, validBeforeSeconds })
+    const mined = await lookForTx(nodes, { txHash: found.txHash, validBeforeSeconds })
     return mined.kind === 'absent' ? { kind: 'unknown' } : mined
   }
 
-  lookAt(sought: Sought): Promise<Found> {
-    return lookFor(this.#options.nodes, sought)
+  lookAt(sought: Sought): Promise<TxFate> {
+    return lookForTx(this.#options.nodes, sought)
   }
 
   /** Gas there is paid in the chain's coin, by the facilitator. */
@@ -117,7 +117,7 @@ export class AuthorizationPayouts implements PayoutSender {
   }
 
   /** @throws PayoutRefusedError */
-  #tokenOf({ currency }: Pick<Payout, 'currency'>): Token {
+  #tokenOf({ currency }: Pick<Payout, 'currency'>): PaymentToken {
     const { asset, chainId, token } = this.#options
     const found = token()
     if (currency !== asset)
@@ -126,7 +126,7 @@ export class AuthorizationPayouts implements PayoutSender {
     return found
   }
 
-  #typedData(payout: Payout, { name, version }: Token, validBeforeSeconds: number) {
+  #typedData(payout: Payout, { name, version }: PaymentToken, validBeforeSeconds: number) {
     const { chainId, asset } = this.#options
     return {
       domain: { name, version, chainId, verifyingContract: asset },
@@ -148,7 +148,7 @@ export class AuthorizationPayouts implements PayoutSender {
   #paymentOf(
     { raw: signature, validBeforeSeconds }: SignedTransaction,
     payout: Payout,
-    { name, version }: Token,
+    { name, version }: PaymentToken,
   ): [payload: PaymentPayload, requirements: PaymentRequirements] {
     const { chainId, asset } = this.#options
     const { value, validAfter, validBefore, ...signed } = this.#authorizationOf(payout, validBeforeSeconds)

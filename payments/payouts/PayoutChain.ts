@@ -6,7 +6,7 @@ import { ATTO_PER_MILLIONTH, smaller } from '#money/amounts.ts'
 import { memoOf } from '#money/debtMemo.ts'
 import { type Fee, feeOf } from '#money/fees.ts'
 import type { Ask } from '#money/node.ts'
-import { type Found, type Log, lookFor, type Sought } from '#money/settled.ts'
+import { type Log, lookForTx, type Sought, type TxFate } from '#money/settled.ts'
 import { priceWithin, risen, statedFeeAt, transferFeeAt } from '#money/statedFee.ts'
 import { isRecord, lowercased, shorten } from '#primitives.ts'
 import type { Payout, SignedTransaction } from '#rows/payments/payouts.ts'
@@ -75,12 +75,12 @@ export class PayoutChain implements PayoutSender {
     await Promise.allSettled(this.#options.nodes.map((ask) => ask('eth_sendRawTransaction', [raw])))
   }
 
-  look(sought: Sought): Promise<Found> {
+  look(sought: Sought): Promise<TxFate> {
     return this.lookAt(sought)
   }
 
-  lookAt(sought: Sought): Promise<Found> {
-    return lookFor(this.#options.nodes, sought)
+  lookAt(sought: Sought): Promise<TxFate> {
+    return lookForTx(this.#options.nodes, sought)
   }
 
   /** All tokens that are paid in are dollars of six decimals. */

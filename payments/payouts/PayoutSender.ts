@@ -1,7 +1,7 @@
 /** A way to send what is owed on one chain. */
 import { failure } from '#errors.ts'
 import type { Fee } from '#money/fees.ts'
-import type { Found, Log, Sought } from '#money/settled.ts'
+import type { Log, Sought, TxFate } from '#money/settled.ts'
 import type { Payout, SignedTransaction } from '#rows/payments/payouts.ts'
 
 export interface PayoutSender {
@@ -17,9 +17,9 @@ export interface PayoutSender {
   /** Sends what was signed for the payout's attempt. An answer says nothing: the chain is looked at. */
   send(signed: SignedTransaction, payout: Payout): Promise<void>
   /** The fate of the payout's attempt. */
-  look(signed: SignedTransaction, payout: Payout): Promise<Found>
+  look(signed: SignedTransaction, payout: Payout): Promise<TxFate>
   /** The fate of a transaction that the rows do not have. */
-  lookAt(sought: Sought): Promise<Found>
+  lookAt(sought: Sought): Promise<TxFate>
   /** A transfer's stated cost now, in the smallest unit of its token; 0 if nobody states it. */
   statedFee(): Promise<bigint>
   feeTo(debt: Pick<Payout, 'currency' | 'to'>): Promise<FeeTo>

@@ -7,7 +7,7 @@
 import { isAddressEqual } from 'viem'
 import { feeOf } from '#money/fees.ts'
 import type { Ask } from '#money/node.ts'
-import { type Found, lookFor } from '#money/settled.ts'
+import { lookForTx, type TxFate } from '#money/settled.ts'
 import { type Transfer, transfersIn } from '#money/transfersIn.ts'
 import { lowercased } from '#primitives.ts'
 import type { AppDatabase } from '#rows/database.ts'
@@ -30,12 +30,12 @@ export async function settleByHand(
   if (payout.sentWith !== null) return `the payout is sent with ${payout.sentWith}`
   if (payout.state !== 'queued') return `the payout is ${payout.state}: something was signed for it here`
   // It may be mined for as long as anybody likes.
-  const found = await lookFor(nodes, { txHash, validBeforeSeconds: Number.MAX_SAFE_INTEGER })
+  const found = await lookForTx(nodes, { txHash, validBeforeSeconds: Number.MAX_SAFE_INTEGER })
   return (await settleAmong(app, payout, found)) ? null : settleBy(app, payout, found)
 }
 
 /** Whether a transfer that a restored database does not know may have paid it with others, and has now. */
-async function settleAmong(app: AppDatabase, payout: Payout, found: Found): Promise<boolean> {
+async function settleAmong(app: AppDatabase, payout: Payout, found: TxFate): Promise<boolean> {
   if (found.kind !== 'mined' || !found.isFinal || !found.succeeded) return false
   const { txHash, blockNumber, logs } = found
   const moved = transfersIn(logs).find(
@@ -46,7 +46,7 @@ async function settleAmong(app: AppDatabase, payout: Payout, found: Found): Prom
 }
 
 /** @returns why a payout that is queued is not paid by a transaction; null where it is */
-export async function settleBy(app: AppDatabase, payout: Payout, found: Found): Promise<string | null> {
+export async function settleBy(app: AppDatabase, payout: Payout, found: TxFate): Promise<string | null> {
   if (found.kind !== 'mined') return 'no block that a node knows has this transaction'
   if (!found.isFinal) return 'its block is not final yet: ask again later'
   if (!found.succeeded) return 'the chain refused this transaction'

@@ -11,7 +11,7 @@ import { type Signature, shortened } from '#transform/abi/signature.ts'
 import { findEvents } from '#transform/events/index.ts'
 import type { LogicalType, RelationColumn } from '../logicalType.ts'
 import { logicalTypeOf } from './logicalTypeOf.ts'
-import { invalidSignature, readSignature, SIGNATURES_MAX } from './signature.ts'
+import { invalidSignature, readQuerySignature, SIGNATURES_MAX } from './signature.ts'
 
 export interface DecodedTable {
   readonly signature: Signature
@@ -33,11 +33,11 @@ export interface DecodedParameter {
   readonly name: string
   readonly abi: AbiType
   readonly logical: LogicalType
-  readonly place: Place
+  readonly place: ValuePlace
 }
 
 /** The place of a value: a topic, 1 to 3, or `at` bytes into the data. */
-export type Place =
+export type ValuePlace =
   | { readonly kind: 'topic'; readonly topic: number; readonly isHash: boolean }
   | { readonly kind: 'data'; readonly at: number }
 
@@ -61,7 +61,7 @@ export async function readSignatures(
     throw invalidSignature(distinct.at(-1) ?? '', `a query takes at most ${SIGNATURES_MAX} signatures`)
   const tables: DecodedTable[] = []
   for (const text of distinct) {
-    const signature = readSignature(text)
+    const signature = readQuerySignature(text)
     const indexed = signature.kind === 'event' ? await indexedFlags(text, signature, findIndexedCount) : []
     tables.push(decodedTable(text, signature, indexed))
   }

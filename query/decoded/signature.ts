@@ -6,7 +6,7 @@ import { UserQueryError } from '../UserQueryError.ts'
 export const SIGNATURES_MAX = 16
 
 /** @throws UserQueryError `signature_invalid` */
-export function readSignature(text: string): Signature {
+export function readQuerySignature(text: string): Signature {
   try {
     return parseSignature(text)
   } catch (error) {

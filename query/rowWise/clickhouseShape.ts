@@ -10,7 +10,15 @@ import type {
   Select,
   SetExpression,
 } from '../clickhouse/parse/ast.ts'
-import { type Column, type Item, type Level, other, type Shape, star, type Term } from './shape.ts'
+import {
+  type ColumnTerm,
+  type LevelItem,
+  other,
+  type SelectLevel,
+  type Shape,
+  star,
+  type Term,
+} from './shape.ts'
 import { isNode, type Node, nodesIn, nodesOf, partsOf } from './walkTree.ts'
 
 export function clickhouseShape(query: Query): Shape {
@@ -52,19 +60,19 @@ function topSelect({ body }: Query): Select | undefined {
 }
 
 /** The order of a set's rows. */
-const orderOf = ({ orderBy }: Query): Level => ({
+const orderOf = ({ orderBy }: Query): SelectLevel => ({
   ...{ isTop: true, items: [], hasAggregate: false, groupBy: null, distinct: null, sources: [], equal: [] },
   orderBy: orderBy.map(({ expression }) => keyOf(expression)),
 })
 
-function levelOf(select: Select, isTop: boolean, orderBy: readonly OrderItem[]): Level {
+function levelOf(select: Select, isTop: boolean, orderBy: readonly OrderItem[]): SelectLevel {
   const { distinctOn, groupBy, having, from, joins, where } = select
   const sources = [from, ...joins.map((join) => (join.kind === 'join' ? join.source : undefined))]
   const own = [...nodesIn([select.items, having, orderBy], isQuery)]
   return {
     isTop,
     items: select.items.map(
-      (item): Item =>
+      (item): LevelItem =>
         item.kind === 'star'
           ? { alias: null, term: star }
           : { alias: item.alias ? lower(item.alias) : null, term: termOf(item.expression) },
@@ -87,7 +95,7 @@ function levelOf(select: Select, isTop: boolean, orderBy: readonly OrderItem[]):
 const keysOf = ({ modifier, sets, isGroupingSets }: GroupBy): readonly Term[] =>
   modifier === undefined && !isGroupingSets ? sets.flat().map(keyOf) : []
 
-function equalIn({ kind, operator, left, right }: Node): readonly (readonly [Column, Column])[] {
+function equalIn({ kind, operator, left, right }: Node): readonly (readonly [ColumnTerm, ColumnTerm])[] {
   if (kind !== 'binary' || (operator !== '=' && operator !== '==')) return []
   const [one, two] = [termOf(left), termOf(right)]
   return one.kind === 'column' && two.kind === 'column' ? [[one, two]] : []

@@ -3,7 +3,7 @@ import { findFunction } from '../clickhouse/compile/calls/functions.ts'
 import { functionRules } from '../postgres/gate/expressions/functions.ts'
 import { isQualify } from '../postgres/gate/qualify.ts'
 import { fieldsOf, integerConstant, stringOf } from '../postgres/parse/walk.ts'
-import { type Column, type Level, other, type Shape, star, type Term } from './shape.ts'
+import { type ColumnTerm, other, type SelectLevel, type Shape, star, type Term } from './shape.ts'
 import { isNode, type Node, nodesIn, nodesOf, partsOf } from './walkTree.ts'
 
 export function postgresShape(tree: unknown): Shape {
@@ -30,7 +30,7 @@ export function postgresShape(tree: unknown): Shape {
 /** Both sides of a set stand without the name of their kind. */
 const isSelect = (node: Node): boolean => 'limitOption' in node && 'op' in node
 
-function levelOf(select: Node, isTop: boolean): Level {
+function levelOf(select: Node, isTop: boolean): SelectLevel {
   const { targetList, distinctClause, groupClause, havingClause, sortClause, fromClause, whereClause } =
     select
   const items = nodesOf(targetList).map((node) => {
@@ -59,7 +59,7 @@ const conjunctionOf = (node: Node): unknown => {
   return boolop === 'AND_EXPR' ? args : undefined
 }
 
-function equalIn(node: Node): readonly (readonly [Column, Column])[] {
+function equalIn(node: Node): readonly (readonly [ColumnTerm, ColumnTerm])[] {
   const { kind, name, lexpr, rexpr } = fieldsOf(node, 'A_Expr')
   const [left, right] = [termOf(lexpr), termOf(rexpr)]
   const isEqual = kind === 'AEXPR_OP' && nodesOf(name).every((part) => stringOf(part) === '=')

@@ -10,7 +10,7 @@ import { loadPostgresGrammar, parsePostgres } from '../postgres/parse/parse.ts'
 import { relationsOf } from '../relations/views.ts'
 import { clickhouseShape } from './clickhouseShape.ts'
 import { postgresShape } from './postgresShape.ts'
-import type { Column, Level, Shape, Term } from './shape.ts'
+import type { ColumnTerm, SelectLevel, Shape, Term } from './shape.ts'
 
 /** @throws UserQueryError for what cannot be read */
 export async function isRowWise(engine: Engine, sql: string): Promise<boolean> {
@@ -47,7 +47,7 @@ const heights = new Set(['block_num', 'num'])
 const times = new Set(['block_timestamp', 'timestamp', 'timestamp_ms'])
 
 interface Scope {
-  readonly isPlace: (column: Column) => boolean
+  readonly isPlace: (column: ColumnTerm) => boolean
   readonly unites: boolean
 }
 
@@ -61,7 +61,7 @@ function givenNames({ levels, renamed }: Shape, places: ReadonlySet<string>): Re
   return new Set([...given, ...renamed])
 }
 
-function isWithinBlock(level: Level, scope: Scope): boolean {
+function isWithinBlock(level: SelectLevel, scope: Scope): boolean {
   const { hasAggregate, groupBy, distinct, items } = level
   if (!level.isTop && isTied(level, scope)) return true
   const hasPlace = (keys: readonly Term[]) =>
@@ -71,14 +71,14 @@ function isWithinBlock(level: Level, scope: Scope): boolean {
 }
 
 /** A sub-select for each row around it, of the rows of the same block or transaction. */
-const isTied = ({ equal, sources }: Level, { isPlace }: Scope): boolean =>
+const isTied = ({ equal, sources }: SelectLevel, { isPlace }: Scope): boolean =>
   equal.some((pair) => {
     const outer = pair.filter(({ source }) => source !== null && !sources.includes(source))
     return outer.length === 1 && pair.every(isPlace)
   })
 
 /** Only the outermost order is seen. */
-function isInOrder({ isTop, orderBy, ...level }: Level, { isPlace }: Scope): boolean {
+function isInOrder({ isTop, orderBy, ...level }: SelectLevel, { isPlace }: Scope): boolean {
   const [first, ...rest] = isTop ? orderBy : []
   if (first === undefined) return true
   const term = resolved(first, level)
@@ -90,7 +90,7 @@ const isPlaceTerm = (term: Term, { isPlace }: Scope): boolean =>
   term.kind === 'star' || (term.kind === 'column' && isPlace(term))
 
 /** The term that a place in the list, or a name given there, stands for. */
-function resolved(term: Term, { items }: Pick<Level, 'items'>): Term {
+function resolved(term: Term, { items }: Pick<SelectLevel, 'items'>): Term {
   if (term.kind === 'place') return items[term.place - 1]?.term ?? term
   if (term.kind !== 'column' || term.source !== null) return term
   return items.find(({ alias }) => alias === term.name)?.term ?? term

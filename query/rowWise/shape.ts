@@ -1,7 +1,7 @@
 /** The part of a query that decides whether new rows alone continue its answer; the same for both engines. */
 
 /** In lower case; `source` is the name before the dot. */
-export interface Column {
+export interface ColumnTerm {
   readonly kind: 'column'
   readonly source: string | null
   readonly name: string
@@ -9,20 +9,20 @@ export interface Column {
 
 /** An expression as far as it matters. `place` counts the items of the list from 1. */
 export type Term =
-  | Column
+  | ColumnTerm
   | { readonly kind: 'place'; readonly place: number }
   | { readonly kind: 'star' }
   | { readonly kind: 'other' }
 
-export interface Item {
+export interface LevelItem {
   readonly alias: string | null
   readonly term: Term
 }
 
 /** One SELECT, at any depth. */
-export interface Level {
+export interface SelectLevel {
   readonly isTop: boolean
-  readonly items: readonly Item[]
+  readonly items: readonly LevelItem[]
   /** An aggregate without OVER stands in it. */
   readonly hasAggregate: boolean
   /** Keys that every group has; null without GROUP BY. */
@@ -33,7 +33,7 @@ export interface Level {
   /** By which its columns are named. */
   readonly sources: readonly string[]
   /** Columns that its WHERE wants to be equal, whatever else it wants. */
-  readonly equal: readonly (readonly [Column, Column])[]
+  readonly equal: readonly (readonly [ColumnTerm, ColumnTerm])[]
 }
 
 export interface Shape {
@@ -41,7 +41,7 @@ export interface Shape {
   readonly chooses: boolean
   /** UNION ALL: columns get their names from another SELECT. */
   readonly unites: boolean
-  readonly levels: readonly Level[]
+  readonly levels: readonly SelectLevel[]
   /** The terms that each window is partitioned by. */
   readonly windows: readonly (readonly Term[])[]
   /** Tables in FROM that no CTE of the query is. */

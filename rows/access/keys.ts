@@ -41,7 +41,7 @@ export interface NewKey extends Omit<ApiKey, 'id' | 'createdAt' | 'tokenLast4'> 
 const SHOWN_CHARACTERS = 4
 
 /** The digest under which a token is found. */
-export const digestOf = (token: string, pepper: Uint8Array): Buffer =>
+export const tokenDigest = (token: string, pepper: Uint8Array): Buffer =>
   createHmac('sha256', pepper).update(token).digest()
 
 /** `pepper` is the newest key of the secret `api_keys`. */
@@ -55,7 +55,7 @@ export async function insertKey(app: AppDatabase, key: NewKey, pepper: Uint8Arra
       name: key.name,
       environment: key.environment,
       scopes: key.scopes,
-      digest: digestOf(key.token, pepper),
+      digest: tokenDigest(key.token, pepper),
       token_last4: key.token.slice(-SHOWN_CHARACTERS),
       created_by: key.createdBy,
       expires_at: key.expiresAt,

@@ -6,7 +6,7 @@ import type { AppDatabase } from '../database.ts'
 import { sentWith } from '../payments/payouts.ts'
 
 /** A payment to a seller, a refund or a reward, which the chain has. */
-export interface Sent {
+export interface SentMoney {
   /** The id of the spend or the payout. */
   readonly id: string
   readonly txHash: string | null
@@ -55,7 +55,7 @@ export const listSent = (
   chainId: number,
   after: string,
   limit: number,
-): Promise<readonly Sent[]> =>
+): Promise<readonly SentMoney[]> =>
   sentBy(
     app,
     sql`
@@ -76,7 +76,7 @@ export const listSent = (
   )
 
 /** Payments to sellers that no call of their job was booked with, though the job has ended. */
-export const listUnbooked = (app: AppDatabase, limit: number): Promise<readonly Sent[]> =>
+export const listUnbooked = (app: AppDatabase, limit: number): Promise<readonly SentMoney[]> =>
   sentBy(
     app,
     sql`
@@ -89,7 +89,7 @@ export const listUnbooked = (app: AppDatabase, limit: number): Promise<readonly 
       ORDER BY s.id LIMIT ${limit}`,
   )
 
-async function sentBy(app: AppDatabase, statement: RawBuilder<unknown>): Promise<readonly Sent[]> {
+async function sentBy(app: AppDatabase, statement: RawBuilder<unknown>): Promise<readonly SentMoney[]> {
   const { rows } = await sql<SentRow>`${statement}`.execute(app)
   return rows.map((row) => ({
     id: row.id,

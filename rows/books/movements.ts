@@ -5,7 +5,7 @@ import type { AppDatabase } from '../database.ts'
 import { sentWith } from '../payments/payouts.ts'
 
 /** A payment that settled, a payout that was paid, or a spend of the wallet. */
-export interface Movement {
+export interface MoneyMovement {
   readonly id: string
   readonly txHash: string
   /** Lowercase addresses; null where any account of the service may have sent it. */
@@ -48,7 +48,7 @@ export const movementsBy = async (
   app: AppDatabase,
   chainId: number,
   hashes: readonly string[],
-): Promise<readonly Movement[]> =>
+): Promise<readonly MoneyMovement[]> =>
   hashes.length === 0
     ? []
     : select(app, chainId, sql`tx_hash = ANY(${hashes.map((hash) => Buffer.from(toBytes(hash)))})`)
@@ -60,7 +60,7 @@ export const movementsWithin = (
   window: Window,
   after: string,
   limit: number,
-): Promise<readonly Movement[]> =>
+): Promise<readonly MoneyMovement[]> =>
   select(app, chainId, sql`tx_hash IS NOT NULL AND id > ${after} AND ${isWithin(window)}`, limit)
 
 const isWithin = ({ after, until }: Window) =>
@@ -71,7 +71,7 @@ async function select(
   chainId: number,
   where: RawBuilder<unknown>,
   limit: number | null = null,
-): Promise<readonly Movement[]> {
+): Promise<readonly MoneyMovement[]> {
   const { rows } = await sql<MovementRow>`
     SELECT id, tx_hash, source, recipient, currency, amount FROM (${movements(chainId)}) AS moved
     WHERE ${where} ORDER BY id LIMIT ${limit}`.execute(app)
@@ -90,7 +90,7 @@ export async function firstMovements(
   app: AppDatabase,
   chainId: number,
   limit: number,
-): Promise<readonly Pick<Movement, 'id' | 'txHash'>[]> {
+): Promise<readonly Pick<MoneyMovement, 'id' | 'txHash'>[]> {
   const { rows } = await sql<{ id: string; tx_hash: Buffer }>`
     SELECT id, tx_hash FROM (${movements(chainId)}) AS moved WHERE tx_hash IS NOT NULL
     ORDER BY at LIMIT ${limit}`.execute(app)

@@ -140,7 +140,7 @@ export async function takeBack(transaction: AppDatabase, payment: Payment): Prom
 }
 
 /** How many payments and payouts an operator should look at, on whatever chain. */
-export interface Findings {
+export interface DoubtfulPayments {
   /** Within a day. */
   readonly reversed: number
   readonly differing: number
@@ -154,7 +154,7 @@ export interface Findings {
   readonly stopped: number
 }
 
-export const noFindings: Findings = {
+export const noFindings: DoubtfulPayments = {
   ...{ reversed: 0, differing: 0, unknown: 0, waiting: 0, large: 0, stopped: 0 },
 }
 
@@ -162,7 +162,7 @@ export const noFindings: Findings = {
 export async function countFindings(
   app: AppDatabase,
   budgets: ReadonlyMap<string, bigint>,
-): Promise<Findings> {
+): Promise<DoubtfulPayments> {
   const payments = await app
     .selectFrom('app.payments')
     .select([

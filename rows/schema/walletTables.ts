@@ -1,5 +1,5 @@
 /** Tables of the wallet that pays for what jobs call. */
-import { filled, given, maybe, type Table } from '../table.ts'
+import { type AppTable, filled, given, maybe } from '../table.ts'
 
 export const walletTables = {
   'app.wallet': {
@@ -60,4 +60,4 @@ export const walletTables = {
     day: given('text'),
     units: given('numeric'),
   },
-} as const satisfies Readonly<Record<string, Table>>
+} as const satisfies Readonly<Record<string, AppTable>>

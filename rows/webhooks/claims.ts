@@ -14,7 +14,7 @@ import type { Context } from './subscriptions.ts'
 export const CLAIM_MS = 60_000
 
 /** A subscription whose events are waiting, and how many of them may be claimed. */
-export interface Wish {
+export interface ClaimWish {
   readonly webhookId: string
   readonly count: number
 }
@@ -88,7 +88,7 @@ export async function waitingSubscriptions(app: AppDatabase, lane: 'live' | 'rep
  */
 export async function claimFirst(
   transaction: AppDatabase,
-  wishes: readonly Wish[],
+  wishes: readonly ClaimWish[],
   lane: 'live' | 'replay',
 ): Promise<Claimed[]> {
   const ids = wishes.map(({ webhookId }) => webhookId)

@@ -152,7 +152,7 @@ export async function releaseFinal(
 }
 
 /** A message that was sent, and of which the opposite is to be told now. */
-export interface Sent {
+export interface SentMessage {
   readonly id: number
   readonly webhookId: string
   readonly eventId: string
@@ -165,7 +165,7 @@ export interface Sent {
 }
 
 /** With what was sent, unless that is no longer kept. */
-export interface SentAgain extends Sent {
+export interface SentAgain extends SentMessage {
   readonly envelope: string | null
 }
 
@@ -178,7 +178,7 @@ export async function* retractFrom(
   chainId: number,
   eventTypes: readonly string[],
   from: number,
-): AsyncGenerator<readonly Sent[]> {
+): AsyncGenerator<readonly SentMessage[]> {
   const ofBlocks = (row: ExpressionBuilder<AppSchema, 'app.webhook_messages'>) =>
     row.and([
       row(
@@ -292,7 +292,7 @@ export async function restoreAgain(
 }
 
 /** Takes back messages that were not sent yet; returns the others. */
-async function takeBackTellings<One extends Sent>(
+async function takeBackTellings<One extends SentMessage>(
   transaction: AppDatabase,
   sent: readonly One[],
 ): Promise<readonly One[]> {
@@ -309,7 +309,7 @@ async function takeBackTellings<One extends Sent>(
 }
 
 export interface Telling {
-  readonly about: Sent
+  readonly about: SentMessage
   readonly eventId: string
   readonly type: 'event:retracted' | 'event:restored'
   readonly data: string
@@ -377,7 +377,7 @@ const sentColumns = [
 const told =
   sql<number>`(SELECT count(*) FROM app.webhook_messages AS other WHERE other.about = moved.id)`.as('told')
 
-const sentOf = (row: SentRow): Sent => ({
+const sentOf = (row: SentRow): SentMessage => ({
   id: row.id,
   webhookId: row.webhook_id,
   eventId: row.event_id,

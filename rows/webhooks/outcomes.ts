@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { unnested } from '../arrays.ts'
 import type { AppDatabase } from '../database.ts'
 
-export interface Outcome {
+export interface DeliveryOutcome {
   /** `whd_…` */
   readonly delivery: string
   readonly message: number
@@ -39,14 +39,17 @@ export interface Disabled {
 /** Stores outcomes; returned are the subscriptions they disabled. */
 export async function storeOutcomes(
   transaction: AppDatabase,
-  outcomes: readonly Outcome[],
+  outcomes: readonly DeliveryOutcome[],
 ): Promise<readonly Disabled[]> {
   await storeOnDeliveries(transaction, outcomes)
   await storeOnMessages(transaction, outcomes)
   return countOutcomes(transaction, outcomes)
 }
 
-async function storeOnDeliveries(transaction: AppDatabase, outcomes: readonly Outcome[]): Promise<void> {
+async function storeOnDeliveries(
+  transaction: AppDatabase,
+  outcomes: readonly DeliveryOutcome[],
+): Promise<void> {
   const one = unnested('one', {
     delivery: ['text', outcomes.map(({ delivery }) => delivery)],
     status: ['text', outcomes.map(({ succeeded }) => (succeeded ? 'succeeded' : 'failed'))],
@@ -69,7 +72,10 @@ async function storeOnDeliveries(transaction: AppDatabase, outcomes: readonly Ou
 }
 
 /** A message taken back or disabled while it was sent stays so; one claimed again is another's. */
-async function storeOnMessages(transaction: AppDatabase, outcomes: readonly Outcome[]): Promise<void> {
+async function storeOnMessages(
+  transaction: AppDatabase,
+  outcomes: readonly DeliveryOutcome[],
+): Promise<void> {
   const one = unnested('one', {
     message: ['bigint', outcomes.map(({ message }) => message)],
     succeeded: ['boolean', outcomes.map(({ succeeded }) => succeeded)],
@@ -117,7 +123,7 @@ interface Count {
 
 async function countOutcomes(
   transaction: AppDatabase,
-  outcomes: readonly Outcome[],
+  outcomes: readonly DeliveryOutcome[],
 ): Promise<readonly Disabled[]> {
   const counts = new Map<string, Count>()
   for (const { webhookId, succeeded, counts: isCounted, isGone } of outcomes) {

@@ -5,12 +5,12 @@
  */
 import { sql } from 'kysely'
 import { FencedOutError } from '#runtime/lease.ts'
-import type { Place, StreamOf } from '#store/read/pieces.ts'
+import type { ScanPlace, StreamOf } from '#store/read/pieces.ts'
 import { toBytes, toHex } from '#store/sql.ts'
 import { unnested } from '../arrays.ts'
 import type { AppDatabase } from '../database.ts'
 
-export interface Position extends Place {
+export interface Position extends ScanPlace {
   /** Newest final block when it was last looked. */
   readonly finalized: number
   /** Grows with every change of what is subscribed to. */
@@ -29,7 +29,7 @@ export async function readPosition(app: AppDatabase, of: StreamOf): Promise<Posi
 export async function lockPosition(
   transaction: AppDatabase,
   of: StreamOf,
-  start: () => Promise<Place>,
+  start: () => Promise<ScanPlace>,
 ): Promise<Position> {
   const held = await select(transaction, of).forUpdate().executeTakeFirst()
   if (held) return positionOf(held)
@@ -64,7 +64,7 @@ export async function claimPosition(app: AppDatabase, of: StreamOf, fence: bigin
 
 export interface Move {
   readonly from: Position
-  readonly to: Place
+  readonly to: ScanPlace
   readonly finalized: number
   readonly fence: bigint
 }

@@ -18,12 +18,12 @@ import { FindingsWatch } from './findings.ts'
 import {
   type BlockFollower,
   completeFollower,
-  type Findings,
+  type FollowerFindings,
   type FollowerState,
   insertFollower,
   moveFollower,
 } from './follower.ts'
-import { followerIn, heldFrom, readStanding, type Standing } from './standing.ts'
+import { followerIn, heldFrom, type LaneStanding, readStanding } from './standing.ts'
 
 export interface FollowerDriverOptions {
   readonly postgres: Postgres
@@ -53,7 +53,7 @@ export interface FollowerStatus {
   /** Newest block taken in; -1 before the first. */
   readonly tip: number
   /** Null before the first look, and where there is nothing to find. */
-  readonly found: Findings | null
+  readonly found: FollowerFindings | null
 }
 
 /** Blocks of one step in history; a follower ends a step earlier when its rows are many. */
@@ -158,7 +158,7 @@ export class FollowerDriver {
 
   async #step(
     follower: BlockFollower,
-    seen: Standing,
+    seen: LaneStanding,
     signal: AbortSignal,
     mayAsk: boolean,
   ): Promise<boolean> {
@@ -306,11 +306,11 @@ export class FollowerDriver {
 
 /** One round over all followers, and what it saw last; undefined once that is out of date. */
 interface Pass {
-  seen: Standing | null | undefined
+  seen: LaneStanding | null | undefined
 }
 
 /** Away for longer than the log keeps commits: what was taken back meanwhile cannot be known. */
-const hasLostItsPlace = ({ seq }: FollowerState, { lane, firstSeq }: Standing): boolean =>
+const hasLostItsPlace = ({ seq }: FollowerState, { lane, firstSeq }: LaneStanding): boolean =>
   seq < lane.seq && (firstSeq ?? 0) > seq + 1
 
 interface Unanswered {

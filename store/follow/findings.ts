@@ -1,7 +1,7 @@
 /** The findings of followers for the operator, looked up now and then beside their steps. */
 import type { Clock } from '#runtime/runtime.ts'
 import type { Postgres } from '../postgres.ts'
-import type { BlockFollower, Findings } from './follower.ts'
+import type { BlockFollower, FollowerFindings } from './follower.ts'
 
 /** Time between two looks at one follower's rows. */
 const REST_MS = 10_000
@@ -14,7 +14,7 @@ export interface FindingsWatchOptions {
 
 export class FindingsWatch {
   readonly #options: FindingsWatchOptions
-  readonly #found = new Map<string, Findings>()
+  readonly #found = new Map<string, FollowerFindings>()
   readonly #nextMs = new Map<string, number>()
 
   constructor(options: FindingsWatchOptions) {
@@ -22,7 +22,7 @@ export class FindingsWatch {
   }
 
   /** Null before the first look, and where there is nothing to find. */
-  of(name: string): Findings | null {
+  of(name: string): FollowerFindings | null {
     return this.#found.get(name) ?? null
   }
 

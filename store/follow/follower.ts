@@ -34,7 +34,7 @@ export interface Completion {
 }
 
 /** The operator's view of a follower's rows. */
-export interface Findings {
+export interface FollowerFindings {
   /** Events that belong to nothing held here; they are in no answer. */
   readonly strays: number
   /** A node's contradiction, or whatever stands still alone, in words; null if there is neither. */
@@ -66,7 +66,7 @@ export interface BlockFollower {
    */
   complete?(context: FollowerContext): Promise<Completion | null>
   /** Cheap: it is asked every few seconds. */
-  inspect?(client: Queryable, schema: string): Promise<Findings>
+  inspect?(client: Queryable, schema: string): Promise<FollowerFindings>
   /** Deletes every row of its tables. */
   clear(transaction: FollowerTransaction): Promise<void>
   /**

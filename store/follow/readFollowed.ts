@@ -18,11 +18,11 @@ export interface FollowedChain {
   readonly state: ChainState
   readonly clock: Clock
   /** Absent, an answer that is behind is none. */
-  readonly standing?: Standing | undefined
+  readonly standing?: ToldReader | undefined
 }
 
 /** A reader that can be told that the answer is of an older block than readers may see. */
-export interface Standing {
+export interface ToldReader {
   /** A block that the answer has to contain. */
   readonly atLeast?: number | undefined
   readonly tell: (tip: number) => void

@@ -5,7 +5,7 @@ import { preparedName } from '../postgres.ts'
 import { relationOf } from '../sql.ts'
 import { type FollowerState, revertedFromSql } from './follower.ts'
 
-export interface Standing {
+export interface LaneStanding {
   readonly lane: LaneState
   /** Oldest commit that the log still has; null while it has none. */
   readonly firstSeq: number | null
@@ -34,7 +34,7 @@ interface StandingRow extends LaneRow {
 }
 
 /** Null before the chain is opened. */
-export async function readStanding(client: Queryable, schema: string): Promise<Standing | null> {
+export async function readStanding(client: Queryable, schema: string): Promise<LaneStanding | null> {
   const [lanes, coverage, followers, commits] = ['lanes', 'coverage', 'followers', 'commits'].map((table) =>
     relationOf(schema, table),
   )
@@ -62,7 +62,7 @@ const projectionOf = (row: StandingRow, name: string): ProjectionStanding => ({
 
 /** The state of one follower, and the first block taken back since; null before its first commit. */
 export function followerIn(
-  { projections }: Standing,
+  { projections }: LaneStanding,
   { name, version }: { readonly name: string; readonly version: number },
 ): (FollowerState & Pick<ProjectionStanding, 'revertedFrom'>) | null {
   const found = projections.find((one) => one.name === name && one.version === version)
@@ -75,7 +75,7 @@ export function followerIn(
  * looked yet since blocks of its were taken back.
  */
 export function heldFrom(
-  standing: Standing,
+  standing: LaneStanding,
   startBlock: number,
   needs: readonly string[],
 ): BlockRange | undefined {
@@ -84,7 +84,7 @@ export function heldFrom(
   return held.find(({ from }) => from === startBlock)
 }
 
-function heldOf({ projections }: Standing, projection: string): RangeSet {
+function heldOf({ projections }: LaneStanding, projection: string): RangeSet {
   const newest = projections
     .filter(({ name }) => name === projection)
     .reduce<ProjectionStanding | null>(

@@ -2,14 +2,14 @@
  * Checks offline that a block is final. It shares no code with what makes such proofs but the hash
  * and the check of a certificate: RLP is read by viem.
  */
-import { bytesOf } from '#ingest/finality/certificate/certificate.ts'
+import { bytesOfHex } from '#ingest/finality/certificate/certificate.ts'
 import { CertificateRefusedError } from '#ingest/finality/certificate/certificateRefusedError.ts'
 import { assertFinalized } from '#ingest/finality/check/assertFinalized.ts'
 import type { EpochKeys } from '#ingest/finality/keys/epochKeys.ts'
 import { keccak256Hex } from '#ingest/verify/tries/keccak.ts'
 import { type Hash, hash } from '#primitives.ts'
 import type { CertifiedBlock } from './certifiedBlock.ts'
-import { asHex, headerItems, type Item, NUMBER, PARENT_HASH, textOf } from './rlpItems.ts'
+import { asHex, byteStringOf, type DecodedItem, headerItems, NUMBER, PARENT_HASH } from './rlpItems.ts'
 
 /** The part that does not hold: a header, the description of the certificate, or the certificate itself. */
 export interface CertifiedProblem {
@@ -63,7 +63,7 @@ function certificateProblem(certified: CertifiedBlock, last: Link, keys: EpochKe
   if (certified.blockHash !== last.hash)
     return { part: 'blockHash', problem: `the last header hashes to ${last.hash}` }
   try {
-    const { epoch, view } = assertFinalized(bytesOf(asHex(certified.certificate)), last, keys)
+    const { epoch, view } = assertFinalized(bytesOfHex(asHex(certified.certificate)), last, keys)
     if (certified.epoch !== epoch) return { part: 'epoch', problem: `the certificate is of ${epoch}` }
     return certified.view === view ? null : { part: 'view', problem: `the certificate is of ${view}` }
   } catch (error) {
@@ -79,16 +79,16 @@ function linkOf(text: string): Link | null {
     const header = headerItems(text)
     return {
       number: heightOf(header[NUMBER]),
-      hash: hash(keccak256Hex(bytesOf(asHex(text)))),
-      parentHash: textOf(header[PARENT_HASH]),
+      hash: hash(keccak256Hex(bytesOfHex(asHex(text)))),
+      parentHash: byteStringOf(header[PARENT_HASH]),
     }
   } catch {
     return null
   }
 }
 
-function heightOf(item: Item | undefined): number {
-  const text = textOf(item)
+function heightOf(item: DecodedItem | undefined): number {
+  const text = byteStringOf(item)
   const height = text === '0x' ? 0 : Number(text)
   if (!Number.isSafeInteger(height)) throw new TypeError('no height')
   return height

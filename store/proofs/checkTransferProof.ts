@@ -5,14 +5,14 @@
 import { keccak256Hex } from '#ingest/verify/tries/keccak.ts'
 import {
   asHex,
+  byteStringOf,
+  type DecodedItem,
   decoded,
   headerItems,
-  type Item,
   listOf,
   NUMBER,
   RECEIPTS_ROOT,
   TRANSACTIONS_ROOT,
-  textOf,
 } from './rlpItems.ts'
 import { type ProvedTransfer, type TransferProof, topicsOf } from './transferProof.ts'
 import { keyNibbles } from './triePath.ts'
@@ -32,12 +32,12 @@ export function transferProblem(proof: TransferProof, transfer: ProvedTransfer):
 function problemIn(proof: TransferProof, transfer: ProvedTransfer): string | null {
   if (hashOf(proof.header) !== proof.blockHash) return 'the header does not hash to the block'
   const header = headerItems(proof.header)
-  if (Number(textOf(header[NUMBER])) !== proof.blockNumber) return 'the header is of another height'
+  if (Number(byteStringOf(header[NUMBER])) !== proof.blockNumber) return 'the header is of another height'
   const { transactionIndex: index } = proof
-  const transaction = valueUnder(textOf(header[TRANSACTIONS_ROOT]), index, proof.transactionPath)
+  const transaction = valueUnder(byteStringOf(header[TRANSACTIONS_ROOT]), index, proof.transactionPath)
   if (transaction === null) return 'the path of the transaction does not lead to the header'
   if (hashOf(transaction) !== transfer.transactionHash) return 'the transaction is another one'
-  const receipt = valueUnder(textOf(header[RECEIPTS_ROOT]), index, proof.receiptPath)
+  const receipt = valueUnder(byteStringOf(header[RECEIPTS_ROOT]), index, proof.receiptPath)
   if (receipt === null) return 'the path of the receipt does not lead to the header'
   return receiptProblem(receipt, proof.logIndex, transfer)
 }
@@ -50,7 +50,7 @@ function receiptProblem(receipt: string, logIndex: number, transfer: ProvedTrans
   const isSame =
     emitter === transfer.token &&
     listOf(topics).join() === topicsOf(transfer) &&
-    BigInt(textOf(data)) === transfer.amount
+    BigInt(byteStringOf(data)) === transfer.amount
   return isSame ? null : 'the log is not this transfer'
 }
 
@@ -77,19 +77,21 @@ type Step =
 const lost: Step = { kind: 'lost' }
 
 /** Down from a node, through those that stand in it. */
-function stepsWithin(node: readonly Item[], nibbles: readonly number[]): Step {
+function stepsWithin(node: readonly DecodedItem[], nibbles: readonly number[]): Step {
   const [first = -1, ...rest] = nibbles
   if (node.length === 17) return stepTo(node[first], rest)
   if (node.length !== 2) return lost
-  const [flag = -1, ...packed] = [...textOf(node[0]).slice(2)].map((digit) => Number.parseInt(digit, 16))
+  const [flag = -1, ...packed] = [...byteStringOf(node[0]).slice(2)].map((digit) =>
+    Number.parseInt(digit, 16),
+  )
   const own = flag % 2 === 1 ? packed : packed.slice(1)
   if (own.some((nibble, at) => nibbles[at] !== nibble)) return lost
   const left = nibbles.slice(own.length)
   if (flag < 2) return stepTo(node[1], left)
-  return left.length === 0 ? { kind: 'value', value: textOf(node[1]) } : lost
+  return left.length === 0 ? { kind: 'value', value: byteStringOf(node[1]) } : lost
 }
 
-function stepTo(child: Item | undefined, nibbles: readonly number[]): Step {
+function stepTo(child: DecodedItem | undefined, nibbles: readonly number[]): Step {
   if (child === undefined || child === '0x') return lost
   return typeof child === 'string' ? { kind: 'hash', hash: child, nibbles } : stepsWithin(child, nibbles)
 }

@@ -1,7 +1,7 @@
 /** RLP as the offline checks read it, by viem. */
 import { fromRlp, type Hex } from 'viem'
 
-export type Item = string | readonly Item[]
+export type DecodedItem = string | readonly DecodedItem[]
 
 /** Places in Ethereum's header. */
 export const PARENT_HASH = 0
@@ -12,10 +12,10 @@ export const NUMBER = 8
 const INNER_HEADER = 3
 
 /** @param text lowercase digits @throws TypeError or viem's error where it is no RLP */
-export const decoded = (text: string): Item => fromRlp(asHex(text))
+export const decoded = (text: string): DecodedItem => fromRlp(asHex(text))
 
 /** The items of Ethereum's header, from the bytes of a header of either chain. @throws as `decoded` */
-export function headerItems(text: string): readonly Item[] {
+export function headerItems(text: string): readonly DecodedItem[] {
   const items = listOf(decoded(text))
   const inner = items[INNER_HEADER]
   return Array.isArray(inner) ? inner : items
@@ -27,12 +27,12 @@ export function asHex(text: string): Hex {
   return `0x${text.slice(2)}`
 }
 
-export function listOf(item: Item | undefined): readonly Item[] {
+export function listOf(item: DecodedItem | undefined): readonly DecodedItem[] {
   if (!Array.isArray(item)) throw new TypeError('not a list')
   return item
 }
 
-export function textOf(item: Item | undefined): string {
+export function byteStringOf(item: DecodedItem | undefined): string {
   if (typeof item !== 'string') throw new TypeError('not a byte string')
   return item
 }

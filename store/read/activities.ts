@@ -11,8 +11,8 @@ import { readOrderQuotes } from './exchange/orderQuotes.ts'
 import { compileActivityPlaces } from './lists/activityPlaces.ts'
 import {
   type PageRequest,
+  type PageSource,
   readWalk,
-  type Source,
   type Walk,
   type WalkQuery,
   type WalkRows,
@@ -115,7 +115,7 @@ export interface ActivityRules {
 }
 
 /** A page's snapshot, of a chain. */
-interface ChainSource extends Source, ActivityRules {
+interface ChainSource extends PageSource, ActivityRules {
   readonly state: ChainState
 }
 

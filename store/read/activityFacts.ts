@@ -5,9 +5,9 @@ import type { LogFacts } from '#transform/projection.ts'
 import type { TxPlace } from '../ledger/archive.ts'
 import { preparedName } from '../postgres.ts'
 import { quoteIdentifier, toHex } from '../sql.ts'
-import type { Source } from './lists/read.ts'
+import type { PageSource } from './lists/read.ts'
 
-type Where = Pick<Source, 'client' | 'schema'>
+type Where = Pick<PageSource, 'client' | 'schema'>
 
 interface TxRow {
   block_num: number

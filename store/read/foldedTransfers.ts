@@ -17,8 +17,8 @@ import {
   type ListFilters,
   listWalk,
   type PageRequest,
+  type PageSource,
   readWalk,
-  type Source,
   type Walk,
   type WalkQuery,
   type WalkRows,
@@ -55,7 +55,7 @@ const ROUND_MAX = 200
  */
 const ROWS_MAX = 20_000
 
-function foldedWalk(source: Source, filters: ListFilters): Walk<FoldedTransfer> {
+function foldedWalk(source: PageSource, filters: ListFilters): Walk<FoldedTransfer> {
   const transfers = listWalk(source, transferList, filters.values)
   return {
     positionOf: ({ row }) => positionOf(row),
@@ -65,7 +65,7 @@ function foldedWalk(source: Source, filters: ListFilters): Walk<FoldedTransfer> 
 }
 
 async function collect(
-  source: Source,
+  source: PageSource,
   transfers: Walk<PageRow<'token_transfers'>>,
   query: WalkQuery,
 ): Promise<WalkRows<FoldedTransfer>> {
@@ -92,7 +92,7 @@ async function collect(
 
 /** Counts by reading, the only way to learn how many are folded; the request's deadline ends it. */
 async function count(
-  source: Source,
+  source: PageSource,
   transfers: Walk<PageRow<'token_transfers'>>,
   { position: _, ...query }: WalkQuery,
   max: number,
@@ -110,7 +110,7 @@ async function count(
   return max
 }
 
-async function fold(source: Source, rows: readonly Transfer[]): Promise<FoldedTransfer[]> {
+async function fold(source: PageSource, rows: readonly Transfer[]): Promise<FoldedTransfer[]> {
   const places = [...new Map(rows.map((row) => [keyOf(placeOf(row)), placeOf(row)])).values()]
   const crossTokens = await readCrossTokens(source, places)
   return rows.flatMap((row) => {
@@ -125,7 +125,7 @@ const placeOf = (row: Transfer): TxPlace => ({ blockNumber: Number(row.block_num
 const keyOf = ({ blockNumber, txIndex }: TxPlace): string => `${blockNumber}/${txIndex}`
 
 async function readCrossTokens(
-  source: Source,
+  source: PageSource,
   places: readonly TxPlace[],
 ): Promise<ReadonlyMap<string, CrossTokenTransfer>> {
   const swapping = await readSwapping(source, places)
@@ -140,7 +140,7 @@ async function readCrossTokens(
 }
 
 /** Those of the transactions that gave tokens to the exchange. */
-async function readSwapping({ client, schema }: Source, places: readonly TxPlace[]): Promise<TxPlace[]> {
+async function readSwapping({ client, schema }: PageSource, places: readonly TxPlace[]): Promise<TxPlace[]> {
   if (places.length === 0) return []
   const found = await client.query<{ block_num: number; tx_idx: number }>(swappingStatement(schema), [
     places.map((place) => place.blockNumber),

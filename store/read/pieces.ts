@@ -22,7 +22,7 @@ export interface StreamOf {
 }
 
 /** The last block that was looked through; its hash is null before the first. */
-export interface Place {
+export interface ScanPlace {
   readonly number: number
   readonly hash: string | null
 }
@@ -37,7 +37,7 @@ export interface PieceTables {
 }
 
 /** Blocks of one piece. */
-export const BLOCKS_MAX = 200
+export const PIECE_BLOCKS_MAX = 200
 /** Logs and transactions of one piece; a block that has more is a piece of its own. */
 const ROWS_MAX = 20_000
 /** Gas of one piece: the cheapest byte, one of a log, costs 8, so what was emitted and sent is 16 MiB. */
@@ -48,7 +48,7 @@ export async function readPieceBlocks(
   client: Queryable,
   schema: string,
   { from, to }: BlockRange,
-  most = BLOCKS_MAX,
+  most = PIECE_BLOCKS_MAX,
 ): Promise<readonly StoredRow<'blocks'>[]> {
   const { rows } = await client.query<StoredRow<'blocks'>>({
     text: `SELECT * FROM ${relationOf(schema, 'blocks')} WHERE num BETWEEN $1 AND $2 ORDER BY num LIMIT ${most}`,
@@ -139,7 +139,7 @@ export async function readStill(
   client: Queryable,
   schema: string,
   stream: Stream,
-  { number, hash }: Place,
+  { number, hash }: ScanPlace,
 ): Promise<number | null> {
   const [needed, version] =
     stream === 'fills' ? [exchangeProjection.name, exchangeProjection.version] : ['base', null]
@@ -203,7 +203,7 @@ export async function readToldFinal(client: Queryable, chainId: number): Promise
 }
 
 /** The first place of a search in a chain that was never searched: its tip. */
-export async function headPlace(client: Queryable, schema: string): Promise<Place> {
+export async function headPlace(client: Queryable, schema: string): Promise<ScanPlace> {
   const lane = await readLane(client, schema)
   return { number: lane?.tip ?? -1, hash: lane?.tipHash ?? null }
 }
@@ -220,7 +220,7 @@ export async function findFork(client: Queryable, schema: string, of: StreamOf):
 }
 
 /** The last block looked through below another. */
-export async function walkedBelow(client: Queryable, of: StreamOf, block: number): Promise<Place> {
+export async function walkedBelow(client: Queryable, of: StreamOf, block: number): Promise<ScanPlace> {
   const { rows } = await client.query<{ block_num: number; block_hash: Buffer }>(
     `SELECT block_num, block_hash FROM app.webhook_blocks
      WHERE chain_id = $1 AND stream = $2 AND block_num < $3 ORDER BY block_num DESC LIMIT 1`,

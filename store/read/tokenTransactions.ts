@@ -2,7 +2,7 @@
 import type { ChainState } from '../ledger/chainState.ts'
 import type { Postgres } from '../postgres.ts'
 import { cutPage } from './lists/page.ts'
-import { type ListFilters, type PageRequest, readWalk, type Source, type Walk } from './lists/read.ts'
+import { type ListFilters, type PageRequest, type PageSource, readWalk, type Walk } from './lists/read.ts'
 import { type ListPage, readAtOnce } from './lists/readList.ts'
 import { type StoredRow, storedTypes } from './lists/row.ts'
 import {
@@ -25,7 +25,7 @@ export function listTokenTransactions(
   })
 }
 
-function tokenWalk({ client, schema }: Source, filters: TokenTransactionFilters): Walk<StoredRow<'txs'>> {
+function tokenWalk({ client, schema }: PageSource, filters: TokenTransactionFilters): Walk<StoredRow<'txs'>> {
   return {
     positionOf: (row) => [Number(row.block_num), row.idx],
     rows: async (query) => {

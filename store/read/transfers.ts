@@ -8,8 +8,8 @@ import {
   type ListFilters,
   listWalk,
   type PageRequest,
+  type PageSource,
   readWalk,
-  type Source,
   type Walk,
   type WalkQuery,
 } from './lists/read.ts'
@@ -56,7 +56,7 @@ export async function readNativeFrom({
   client,
   schema,
   visible: { segment },
-}: Pick<Source, 'client' | 'schema' | 'visible'>): Promise<number | null> {
+}: Pick<PageSource, 'client' | 'schema' | 'visible'>): Promise<number | null> {
   const { rows } = await client.query<{ block_num: number }>(
     `SELECT block_num FROM ${relationOf(schema, 'native_transfers')}
      WHERE is_logged AND block_num BETWEEN $1 AND $2 ORDER BY block_num LIMIT 1`,
@@ -68,7 +68,7 @@ export async function readNativeFrom({
 /** After all of the coin's places with one log index: their transactions' indexes are below it. */
 const TOKEN_RANK = 2 ** 31 - 1
 
-function natives(source: Source, { values }: ListFilters): Walk<AnyTransfer> {
+function natives(source: PageSource, { values }: ListFilters): Walk<AnyTransfer> {
   const { address, sender, recipient } = values
   const walk = listWalk(source, nativeTransferList, { address, sender, recipient })
   return {
@@ -83,7 +83,7 @@ function natives(source: Source, { values }: ListFilters): Walk<AnyTransfer> {
 }
 
 /** Two lists merged: each gives what the page may need of it. */
-function both(source: Source, filters: ListFilters): Walk<AnyTransfer> {
+function both(source: PageSource, filters: ListFilters): Walk<AnyTransfer> {
   const coins = natives(source, filters)
   const tokens = listWalk(source, transferList, filters.values)
   return {

@@ -1,6 +1,6 @@
 /** Fills a running `anvil --network tempo` with a rich history that follows from a seed. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DevRpc, field, quantity, textField } from '#local/devchain/devRpc.ts'
+import { DevRpc, field, hexQuantity, textField } from '#local/devchain/devRpc.ts'
 import { parseLog } from '#local/devchain/traffic/produceBlock.ts'
 import { endWith, readFlags } from './flags.ts'
 import { GeneratedChain } from './generate/generatedChain.ts'
@@ -58,7 +58,7 @@ async function begin(): Promise<{ chain: GeneratedChain; scene: Scene }> {
   const timestamp =
     Number(textField(await rpc.call('eth_getBlockByNumber', 'latest', false), 'timestamp')) + 1
   await rpc.call('evm_setAutomine', false)
-  await rpc.call('evm_setBlockGasLimit', quantity(GAS_OF_BLOCK))
+  await rpc.call('evm_setBlockGasLimit', hexQuantity(GAS_OF_BLOCK))
   const world = createWorld(flags.seed, timestamp, flags.txs)
   const secondsOfBlock = (flags.days * 86_400 * flags['block-size']) / flags.txs
   const chain = new GeneratedChain(rpc, random, {
@@ -82,7 +82,7 @@ async function readNonces({ actors }: World): Promise<number[]> {
  * coin.
  */
 async function fundWallets({ wallets }: World): Promise<void> {
-  await rpc.batch(wallets.map(({ address }) => ['anvil_setBalance', address, quantity(nativeFunds)]))
+  await rpc.batch(wallets.map(({ address }) => ['anvil_setBalance', address, hexQuantity(nativeFunds)]))
 }
 
 /**

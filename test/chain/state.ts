@@ -8,7 +8,7 @@ import { finished } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { erc20Abi } from 'viem'
 import { Abis } from 'viem/tempo'
-import { DevRpc, quantity, textField } from '#local/devchain/devRpc.ts'
+import { DevRpc, hexQuantity, textField } from '#local/devchain/devRpc.ts'
 import { exchange, feeManager } from '#local/devchain/traffic/calls.ts'
 import type { Hex } from '#primitives.ts'
 import { endWith, readFlags } from './flags.ts'
@@ -28,7 +28,7 @@ const out = createGzip({ level: 9 })
 const written = finished(out.pipe(createWriteStream(flags.out)))
 const counts: Record<string, number> = {}
 
-const head = await rpc.call('eth_getBlockByNumber', quantity(last), false)
+const head = await rpc.call('eth_getBlockByNumber', hexQuantity(last), false)
 write('block', { number: last, hash: textField(head, 'hash') })
 const named = await readNamed(rpc, last)
 await writeTokens(named, 0, { supply: 'genesisSupply', balance: 'genesisBalance' })

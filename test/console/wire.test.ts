@@ -29,7 +29,7 @@ test('money is what its page shows', () => {
   expectTypeOf<MoneyDays>().toExtend<money.MoneyDays>()
   expectTypeOf<OperatorPayment>().toExtend<money.Payment>()
   expectTypeOf<OperatorPayout>().toExtend<money.Payout>()
-  expectTypeOf<OperatorReview>().toExtend<money.Review>()
+  expectTypeOf<OperatorReview>().toExtend<money.ListedReview>()
 })
 
 test('jobs and receipts are what the page of a job shows', () => {

@@ -3,7 +3,12 @@
 // Method: a network that one secret signs, its nodes over HTTP, and the program's own chain on real
 // Postgres with the network's key configured. That a look happened shows in what the nodes were asked.
 import { describe, expect, test } from 'vitest'
-import { bytesOf, finalizeMessage, hexOf, readCertificate } from '#ingest/finality/certificate/certificate.ts'
+import {
+  bytesOfHex,
+  finalizeMessage,
+  hexOf,
+  readCertificate,
+} from '#ingest/finality/certificate/certificate.ts'
 import { certificateOf, forkedAbove, grown, hashAt, networkB } from '../support/finalityChain.ts'
 import { falseSpellings } from './support/falseSpellings.ts'
 import { HostileNetwork } from './support/hostileNetwork.ts'
@@ -132,7 +137,7 @@ test('the spellings that are refused differ from the true one in every part', ()
   const spellings = falseSpellings(text)
   expect(new Set(spellings.map(([, spelled]) => spelled)).size).toBe(spellings.length)
   expect(spellings.every(([, spelled]) => spelled !== text)).toBe(true)
-  expect(hexOf(finalizeMessage(readCertificate(bytesOf(`0x${text}`))))).toContain(
+  expect(hexOf(finalizeMessage(readCertificate(bytesOfHex(`0x${text}`))))).toContain(
     hashAt(chain, NEXT).slice(2),
   )
 })

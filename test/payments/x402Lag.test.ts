@@ -4,7 +4,7 @@
 // may reach such a replica; or that takes nothing.
 import { custom, http } from 'viem'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { quantity } from '#local/devchain/devRpc.ts'
+import { hexQuantity } from '#local/devchain/devRpc.ts'
 import { type Ask, askOf } from '#money/node.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { lower, SECOND_CHAIN, type SecondChain, startSecondChain, x402Payer } from './support/secondChain.ts'
@@ -41,7 +41,7 @@ class Provider {
     const ask = (by: readonly unknown[]) => this.#ask(method, by)
     const [first, ...others] = params
     if (!this.late.has(method)) return ask(params)
-    const head = quantity(Number(this.head))
+    const head = hexQuantity(Number(this.head))
     if (method === 'eth_call') return ask([first, head])
     if (method === 'eth_getBlockByNumber') return ask([first === 'latest' ? head : first, ...others])
     if (method === 'eth_getLogs') {

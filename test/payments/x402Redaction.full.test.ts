@@ -10,7 +10,7 @@ import { Sends } from '#payments/methods/Sends.ts'
 import { LocalFacilitator } from '#payments/methods/x402/LocalFacilitator.ts'
 import { pendingSettlements } from '#payments/methods/x402/pendingSettlements.ts'
 import { TokenChain } from '#payments/methods/x402/TokenChain.ts'
-import { X402Exact } from '#payments/methods/x402/X402Exact.ts'
+import { X402ExactMethod } from '#payments/methods/x402/X402Exact.ts'
 import { X402Offer } from '#payments/methods/x402/X402Offer.ts'
 import { feesLeft, inTurnOf } from '#rows/payments/fees.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
@@ -53,7 +53,7 @@ beforeAll(async () => {
     ...{ chainId: SECOND_CHAIN, recipient, chain: tokens, facilitator, sends, clock },
   })
   await offer.check()
-  const x402 = new X402Exact({
+  const x402 = new X402ExactMethod({
     ...{ origin: 'https://shop.example', chainId: SECOND_CHAIN, asset, recipient, clock },
     ...{ token: offer.token, known: offer.known, chain: tokens, facilitator },
     pending: pendingSettlements(app),

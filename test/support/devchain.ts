@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DevRpc, quantity } from '#local/devchain/devRpc.ts'
+import { DevRpc, hexQuantity } from '#local/devchain/devRpc.ts'
 import { type DevChain, startDevChain } from '#local/devchain/node.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
@@ -74,5 +74,5 @@ export async function reorg(rpcUrl: string, depth: number): Promise<void> {
 
 /** Mines empty blocks a second apart. */
 export async function mineBlocks(rpcUrl: string, count: number): Promise<void> {
-  await new DevRpc(rpcUrl).call('anvil_mine', quantity(count), quantity(1))
+  await new DevRpc(rpcUrl).call('anvil_mine', hexQuantity(count), hexQuantity(1))
 }

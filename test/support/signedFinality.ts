@@ -8,7 +8,7 @@ import * as Bls from 'ox/Bls'
 import * as BlsPoint from 'ox/BlsPoint'
 import { varintBytes } from '#ingest/finality/certificate/canonicalBytes.ts'
 import {
-  bytesOf,
+  bytesOfHex,
   certificateBytes,
   finalizeMessage,
   hexOf,
@@ -87,8 +87,8 @@ export function outcomeExtraData({ epoch, key, isNextFullDkg = false }: Outcome)
       new Uint8Array(32).fill(7),
       Uint8Array.of(0, 0, 0, 0, 4),
       varintBytes(2),
-      bytesOf(key),
-      bytesOf(key),
+      bytesOfHex(key),
+      bytesOfHex(key),
       ...[3, 4, 0, 4].flatMap(people),
       Uint8Array.of(isNextFullDkg ? 1 : 0),
     ]),

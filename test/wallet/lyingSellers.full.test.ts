@@ -2,7 +2,7 @@
 // (PAY-05, PAY-08, PAY-10, PAY-12).
 // Method: sellers that take real payments by the library's server on a dev chain, and then misbehave.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { DevRpc, quantity } from '#local/devchain/devRpc.ts'
+import { DevRpc, hexQuantity } from '#local/devchain/devRpc.ts'
 import { address } from '#primitives.ts'
 import { findSpend } from '#rows/jobs/spends.ts'
 import { pause, resume } from '#rows/payments/pauses.ts'
@@ -46,7 +46,7 @@ const buy = (path: string, more: Parameters<typeof purchaseOf>[1] = {}) =>
 /** Seconds of the chain pass, in blocks that are final at the end. */
 const pass = async (seconds: number) => {
   const rpc = new DevRpc(chain.rpcUrl)
-  await rpc.call('anvil_mine', quantity(8), quantity(Math.ceil(seconds / 4)))
+  await rpc.call('anvil_mine', hexQuantity(8), hexQuantity(Math.ceil(seconds / 4)))
 }
 
 const nobodyElse = { mode: 'allowlist', recipients: [`0x${'99'.repeat(20)}`] } as const

@@ -7,7 +7,7 @@ import { LocalFacilitator } from '#payments/methods/x402/LocalFacilitator.ts'
 import { address } from '#primitives.ts'
 import { findSpend } from '#rows/jobs/spends.ts'
 import { resumeWallet } from '#rows/payments/pauses.ts'
-import { X402Exact } from '#wallet/protocols/x402Exact.ts'
+import { X402ExactPaying } from '#wallet/protocols/x402Exact.ts'
 import { type Answer, openSeller, type Seller, x402 } from '../orchestrator/support/seller.ts'
 import { DOLLAR, SECOND_CHAIN, type SecondChain, startSecondChain } from '../payments/support/secondChain.ts'
 import { accountOf } from '../payments/support/shop.ts'
@@ -67,7 +67,7 @@ const sells = (
 const walletOf = async (account: Awaited<ReturnType<SecondChain['payer']>>) => {
   const chains = [{ chainId: SECOND_CHAIN, endpoints: [http(second.rpcUrl, { retryCount: 0 })] }]
   const chain = { rpcUrl: second.rpcUrl, chainId: SECOND_CHAIN }
-  const paying = [new X402Exact({ account, chains, clock })]
+  const paying = [new X402ExactPaying({ account, chains, clock })]
   return openWallet({ ...{ app, chain, account, paying }, origins: [seller.origin] })
 }
 

@@ -59,7 +59,7 @@ export interface ActivityTransaction {
   /** All but the closing fee transfer, which no activity shows. */
   readonly logs: readonly LogFacts[]
   /** Tokens and coins moved, one entry per movement however many logs tell of it; no fees. */
-  readonly movements: readonly Movement[]
+  readonly movements: readonly TokenMovement[]
   /** The quote token of an order that buys, if the caller knows it. */
   quoteTokenOf(orderId: bigint): Address | null
 }
@@ -68,7 +68,7 @@ export interface ActivityTransaction {
 export type Perspective = 'incoming' | 'outgoing'
 
 /** A movement of tokens; mints and burns have the zero address on one side. */
-export interface Movement {
+export interface TokenMovement {
   readonly kind: 'transfer' | 'mint' | 'burn' | 'burnBlocked'
   /** For the native coin its emitter, which readers never see: their `address` is null. */
   readonly token: Address

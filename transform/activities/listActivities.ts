@@ -8,7 +8,7 @@ import {
   type ActivityTransaction,
   type Finding,
   listOccurrences,
-  type Movement,
+  type TokenMovement,
 } from './activity.ts'
 import { findSwap, swap } from './exchange/swap.ts'
 import { activities } from './index.ts'
@@ -52,7 +52,7 @@ export function listActivities(
   const own = tx.movements.filter((movement) => touches(movement, tx))
   const hidden = own.filter((one) => !isCoin(one) && knowledge.isHidden?.(one.token))
   if (hidden.length > 0 && hidden.length === own.length) return []
-  const shown = (movement: Movement) => !hidden.includes(movement)
+  const shown = (movement: TokenMovement) => !hidden.includes(movement)
   const found = listOwnMovements(tx, own.filter(shown))
   if (found.length > 0) return found
   return listHeadline({ ...tx, movements: tx.movements.filter(shown) }, knowledge)
@@ -100,13 +100,13 @@ export function viewFrom(
   }
 }
 
-const inOrder = (movements: readonly Movement[]): readonly Movement[] =>
+const inOrder = (movements: readonly TokenMovement[]): readonly TokenMovement[] =>
   movements.toSorted((a, b) => a.transferLogIndex - b.transferLogIndex)
 
 const movementActivities = [mint, burnBlocked, burn, heldElsewhere, transfer]
 
 /** A swap is told as one; what else moved beside it is told too. */
-function listOwnMovements(tx: ActivityTransaction, own: readonly Movement[]): readonly ActivityItem[] {
+function listOwnMovements(tx: ActivityTransaction, own: readonly TokenMovement[]): readonly ActivityItem[] {
   const seen = { ...tx, movements: own }
   const found = findSwap(seen)
   const swapped = found && [...found.source.movements, ...found.destination.movements]

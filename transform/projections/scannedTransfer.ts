@@ -15,7 +15,7 @@ import type { LogFacts, Stored } from '../projection.ts'
  * Two accounts, an amount of a token, and whether an account is the zero address, which holds
  * nothing.
  */
-export interface Movement<Account, Amount> {
+export interface ScannedMovement<Account, Amount> {
   readonly token: Account
   readonly from: Account
   readonly to: Account
@@ -24,10 +24,10 @@ export interface Movement<Account, Amount> {
   readonly toNobody: boolean
 }
 
-type StoredMovement = Movement<Stored<Address>, Stored<bigint>>
+type StoredMovement = ScannedMovement<Stored<Address>, Stored<bigint>>
 
 /** As `readTransfer`, for those who only know logs as bytes. */
-export const readScannedTransfer = (log: ScannedLog): Movement<BytesAt, BytesAt> | null =>
+export const readScannedTransfer = (log: ScannedLog): ScannedMovement<BytesAt, BytesAt> | null =>
   isNativeCoin(log) ? null : readScanned(log, transferTopic)
 
 /** Null when the log is no well-formed Transfer of a token. */
@@ -82,7 +82,7 @@ const transferTopic = topicOf(transfer)
 const approvalTopic = topicOf(approval)
 const ADDRESS_SKIP = 12
 
-function readScanned(log: ScannedLog, topic0: EventTopic): Movement<BytesAt, BytesAt> | null {
+function readScanned(log: ScannedLog, topic0: EventTopic): ScannedMovement<BytesAt, BytesAt> | null {
   const { bytes, topicsAt } = log
   if (log.topicCount !== 3 || !isTopic(bytes, topicsAt, topic0.view) || log.dataBytes !== HASH_BYTES)
     return null

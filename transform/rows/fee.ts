@@ -7,7 +7,13 @@ import { feeManagerAddress } from '../addresses.ts'
 import type { ChainProfile } from '../profile.ts'
 import type { Stored } from '../projection.ts'
 import { readScannedTransfer } from '../projections/scannedTransfer.ts'
-import { type Bill, feeCurrencyOf, feeRuleOf, type PricedTransaction, type Prices } from './feeRules.ts'
+import {
+  type Bill,
+  feeCurrencyOf,
+  feeRuleOf,
+  type PricedTransaction,
+  type ReceiptPrices,
+} from './feeRules.ts'
 import { uint256Max } from './feeUnknown.ts'
 import { toUint256, toUint256OrNull } from './quantity.ts'
 import { isTransfer, type LogContent, topicAddress } from './transferLog.ts'
@@ -29,7 +35,7 @@ export interface Fee<Account = Address, Amount = bigint> {
 export type StoredFee = Fee<Stored<Address>, Stored<bigint>>
 
 /** The fields of a receipt that tell of its fee. */
-export interface FeeFacts extends Payers<Address>, Prices, ToldFeeTerms {
+export interface FeeFacts extends Payers<Address>, ReceiptPrices, ToldFeeTerms {
   readonly gasUsed: Quantity
   readonly logs: readonly LogContent[]
 }

@@ -23,7 +23,7 @@ export interface PricedTransaction {
 }
 
 /** A receipt's words on prices, in any chain's terms. */
-export interface Prices {
+export interface ReceiptPrices {
   readonly effectiveGasPrice?: Maybe<Quantity>
   readonly l1Fee?: Maybe<Quantity>
   readonly blobGasUsed?: Maybe<Quantity>
@@ -33,7 +33,7 @@ export interface Prices {
 /** The parts that a fee is computed from. */
 export interface Bill {
   readonly tx: PricedTransaction
-  readonly receipt: Prices
+  readonly receipt: ReceiptPrices
   readonly terms: FeeTerms | null
   readonly gasUsed: bigint
 }
@@ -192,7 +192,7 @@ function gasFee({ gasUsed }: Bill, told: Maybe<Quantity>): bigint | null {
 }
 
 /** Wei for the data on the chain below. */
-const l1Fee = (receipt: Prices): bigint => toUint256OrNull(receipt.l1Fee) ?? 0n
+const l1Fee = (receipt: ReceiptPrices): bigint => toUint256OrNull(receipt.l1Fee) ?? 0n
 
 function rollupFee(bill: Bill): bigint | null {
   const operator = operatorFee(bill)

@@ -1,4 +1,4 @@
-import type { Quantity, RpcCall, RpcTransaction } from '#ingest/read/block.ts'
+import type { Quantity, RpcTransaction, RpcTxCall } from '#ingest/read/block.ts'
 import type { ScannedReceipt } from '#ingest/read/scan/scannedReceipt.ts'
 import type { Address } from '#primitives.ts'
 import type { StoredRow } from '../tables.ts'
@@ -114,7 +114,7 @@ const zeroWord = `0x${'0'.repeat(64)}`
 const wordOf = (quantity: Quantity): string =>
   quantity === '0x0' ? zeroWord : `0x${quantity.slice(2).padStart(64, '0')}`
 
-const callFields = (call: RpcCall) => ({
+const callFields = (call: RpcTxCall) => ({
   to: call.to ?? null,
   value: call.value ?? '0x0',
   input: call.input ?? call.data ?? '0x',

@@ -18,12 +18,12 @@ import type { Clock } from '#runtime/runtime.ts'
 import { challengesOf, isLive, type LiveOffer } from '../liveOffers.ts'
 import { askAny, outcomeOn, type PayChain, transportOf } from '../payChain.ts'
 import {
-  type Outcome,
   type Payable,
   type Paying,
-  type Sent,
-  type Signed,
+  type SentPayment,
+  type SignedCredential,
   SigningError,
+  type SpendOutcome,
   unsigned,
 } from '../paying.ts'
 import { StatedFees } from '../statedFees.ts'
@@ -43,7 +43,7 @@ const LEFT_MS_MIN = 5_000
 type Challenged = Awaited<ReturnType<typeof challengesOf>>[number]
 type TempoTransaction = ReturnType<typeof Transaction.deserialize>
 
-export class TempoCharge implements Paying {
+export class TempoChargePaying implements Paying {
   readonly protocol = 'mpp'
   readonly feeUnitsMax = FEE_MAX
   readonly #options: TempoChargeOptions
@@ -77,7 +77,7 @@ export class TempoCharge implements Paying {
     return this.#options.chains.find(({ chainId }) => network === `eip155:${chainId}`)
   }
 
-  async outcome(sent: Sent): Promise<Outcome> {
+  async outcome(sent: SentPayment): Promise<SpendOutcome> {
     const chain = this.#options.chains.find(({ chainId }) => chainId === sent.chainId)
     if (!chain) return { kind: 'unknown' }
     const { txHash } = sent
@@ -90,7 +90,7 @@ export class TempoCharge implements Paying {
     { headers }: Parameters<Paying['payable']>[0],
     one: Challenged,
     { chain, clientId }: { readonly chain: PayChain; readonly clientId: string },
-  ): Promise<Signed> {
+  ): Promise<SignedCredential> {
     const { account } = this.#options
     const { chainId } = chain
     const client = createClient({
@@ -171,7 +171,7 @@ function assertOffered(
   return memo
 }
 
-async function findReceipt(ask: Ask, txHash: Hex, { payer }: Sent) {
+async function findReceipt(ask: Ask, txHash: Hex, { payer }: SentPayment) {
   const receipt = await ask('eth_getTransactionReceipt', [txHash])
   if (!isRecord(receipt)) return null
   const { status, logs } = receipt
@@ -182,7 +182,7 @@ async function findReceipt(ask: Ask, txHash: Hex, { payer }: Sent) {
 }
 
 /** The hash is decided by the account that pays for the transaction; the memo is bound to the challenge. */
-async function findTransfer(ask: Ask, { currency, recipient, payer, reference, fromBlock }: Sent) {
+async function findTransfer(ask: Ask, { currency, recipient, payer, reference, fromBlock }: SentPayment) {
   const topics = encodeEventTopics({
     abi: Abis.tip20,
     eventName: 'TransferWithMemo',

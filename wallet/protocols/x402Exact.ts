@@ -17,12 +17,12 @@ import { codedNonce } from '../callCode.ts'
 import { acceptsOf, isLive } from '../liveOffers.ts'
 import { askAny, outcomeOn, type PayChain } from '../payChain.ts'
 import {
-  type Outcome,
   type Payable,
   type Paying,
-  type Sent,
-  type Signed,
+  type SentPayment,
+  type SignedCredential,
   SigningError,
+  type SpendOutcome,
   unsigned,
 } from '../paying.ts'
 
@@ -43,7 +43,7 @@ const abi = parseAbi([
 type Asking = Parameters<Paying['payable']>[0]
 type Accepted = ReturnType<typeof acceptsOf>[number]
 
-export class X402Exact implements Paying {
+export class X402ExactPaying implements Paying {
   readonly protocol = 'x402'
   readonly feeUnitsMax = 0n
   readonly #options: X402ExactOptions
@@ -69,7 +69,7 @@ export class X402Exact implements Paying {
     })
   }
 
-  async outcome(sent: Sent): Promise<Outcome> {
+  async outcome(sent: SentPayment): Promise<SpendOutcome> {
     const chain = this.#options.chains.find(({ chainId }) => chainId === sent.chainId)
     return chain ? outcomeOn(chain, sent, (ask) => findAuthorization(ask, sent)) : { kind: 'unknown' }
   }
@@ -78,7 +78,7 @@ export class X402Exact implements Paying {
     { headers }: Asking,
     { accept }: Accepted,
     { chain, key }: { readonly chain: PayChain; readonly key: string },
-  ): Promise<Signed> {
+  ): Promise<SignedCredential> {
     const { account } = this.#options
     const client = new x402Client()
       .register(`eip155:${chain.chainId}`, new CodedScheme(account, key))
@@ -150,7 +150,7 @@ async function assertHas(
     throw new SigningError('the wallet has less than that')
 }
 
-async function findAuthorization(ask: Ask, { currency, payer, reference, fromBlock }: Sent) {
+async function findAuthorization(ask: Ask, { currency, payer, reference, fromBlock }: SentPayment) {
   const args = [payer, reference] as const
   const data = encodeFunctionData({ abi, functionName: 'authorizationState', args })
   const used = await ask('eth_call', [{ to: currency, data }, 'latest'])

@@ -8,7 +8,7 @@ import { mapAtMost } from '#runtime/mapAtMost.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { type LookingFor, lookFor } from './lookFor.ts'
+import { type LookingFor, lookForSpend } from './lookFor.ts'
 
 export interface SpendReconcilerOptions extends LookingFor {
   readonly clock: Clock
@@ -62,7 +62,7 @@ export class SpendReconciler {
       await voidSpend(app, id, { from: 'reserved' })
       return
     }
-    const { kind } = await lookFor(this.#options, spend)
+    const { kind } = await lookForSpend(this.#options, spend)
     if (kind !== 'unknown') log.info({ spend: id, outcome: kind }, 'a spend was looked for on the chain')
   }
 }

@@ -30,8 +30,16 @@ import { type QuoteTerms, tokenKey } from '../currencies.ts'
 import { type Payable, type Paying, SigningError } from '../paying.ts'
 import { type Called, callSeller, refusedCall } from './callSeller.ts'
 import { type Chosen, choosePayable, payableBy } from './choosePayable.ts'
-import { lookFor } from './lookFor.ts'
-import { answered, later, paidOf, refused, refusedOffer, refusedReservation, rejected } from './purchased.ts'
+import { lookForSpend } from './lookFor.ts'
+import {
+  answeredPurchase,
+  later,
+  paidOf,
+  refusedOffer,
+  refusedPurchase,
+  refusedReservation,
+  rejected,
+} from './purchased.ts'
 import { openHeaders, sealHeaders } from './sealedHeaders.ts'
 
 export interface SpenderOptions {
@@ -143,12 +151,13 @@ export class Spender implements Buyer {
 
   async #begin(purchase: Purchase, signal: AbortSignal): Promise<Purchased | 'again'> {
     const { egress, clock } = this.#options
-    if (clock.now() >= purchase.deadlineMs) return refused('deadline_passed', 'The time for it is over.')
+    if (clock.now() >= purchase.deadlineMs)
+      return refusedPurchase('deadline_passed', 'The time for it is over.')
     const called = await callSeller(egress, purchase, {}, signal)
     if (called.kind !== 'answered') return refusedCall(called)
-    if (called.answer.status !== 402) return answered(called.answer, null)
+    if (called.answer.status !== 402) return answeredPurchase(called.answer, null)
     if (purchase.unitsMax === 0n)
-      return refused('price_exceeded', 'The seller asks for money, and was to be free.')
+      return refusedPurchase('price_exceeded', 'The seller asks for money, and was to be free.')
     if (!mayBegin(purchase, signal)) return later
     const chosen = await this.#choose(called, purchase)
     return typeof chosen === 'string' ? refusedOffer(chosen) : this.#pay(chosen, purchase, signal)
@@ -193,7 +202,7 @@ export class Spender implements Buyer {
       await voidSpend(app, id, { from: 'reserved' })
       if (!(error instanceof SigningError)) throw error
       log.warn({ spend: id, problem: messageOf(error) }, 'a payment could not be signed')
-      return refused('wallet_empty', 'The wallet could not make the payment.')
+      return refusedPurchase('wallet_empty', 'The wallet could not make the payment.')
     }
     failpoint('spend.kept')
     const spend = await findSpend(app, purchase)
@@ -234,10 +243,12 @@ export class Spender implements Buyer {
   /** The seller answered, and asked for no more money. */
   async #concludeWith(spend: Spend, answer: KeptAnswer): Promise<Purchased> {
     const outcome = await this.#look(spend)
-    if (outcome.kind === 'settled') return answered(answer, outcome.paid)
-    if (outcome.kind === 'failed') return answered(answer, null)
+    if (outcome.kind === 'settled') return answeredPurchase(answer, outcome.paid)
+    if (outcome.kind === 'failed') return answeredPurchase(answer, null)
     // An answer is paid for: by the reservation, until the chain has said it.
-    return isSuccess(answer.status) ? answered(answer, this.#promised(spend, outcome.reference)) : later
+    return isSuccess(answer.status)
+      ? answeredPurchase(answer, this.#promised(spend, outcome.reference))
+      : later
   }
 
   /** There is no answer that was paid for. */
@@ -259,7 +270,7 @@ export class Spender implements Buyer {
 
   async #look(spend: Spend) {
     const { terms, failpoint } = this.#options
-    const looked = await lookFor(this.#options, spend)
+    const looked = await lookForSpend(this.#options, spend)
     failpoint('spend.looked')
     if (looked.kind !== 'settled') return looked
     return { kind: 'settled', paid: paidOf(spend, looked.txHash, terms) } as const

@@ -2,7 +2,7 @@
 import type { Egress, EgressAnswer } from '#egress/egress.ts'
 import { EgressFailedError, EgressRefusedError } from '#egress/errors.ts'
 import type { Purchase, Purchased } from '../buyer.ts'
-import { refused } from './purchased.ts'
+import { refusedPurchase } from './purchased.ts'
 
 export type Called =
   | { readonly kind: 'answered'; readonly answer: EgressAnswer }
@@ -38,8 +38,9 @@ export async function callSeller(
 
 /** A call that nothing was paid for. */
 export function refusedCall({ kind }: Exclude<Called, { kind: 'answered' }>): Purchased {
-  if (kind === 'notTaken') return refused('answer_refused', 'The answer is too long or cannot be read.')
-  return refused(
+  if (kind === 'notTaken')
+    return refusedPurchase('answer_refused', 'The answer is too long or cannot be read.')
+  return refusedPurchase(
     'unreachable',
     kind === 'lost' ? 'The seller did not answer in time.' : 'The seller cannot be reached.',
   )

@@ -11,14 +11,14 @@ export interface LookingFor {
   readonly terms: QuoteTerms
 }
 
-export type Looked =
+export type SpendFate =
   | { readonly kind: 'settled'; readonly txHash: string }
   /** It was not paid, and cannot be any more. */
   | { readonly kind: 'failed' }
   /** `reference`: what the chain will know it by. */
   | { readonly kind: 'unknown'; readonly reference: string }
 
-export async function lookFor({ app, paying, terms }: LookingFor, spend: Spend): Promise<Looked> {
+export async function lookForSpend({ app, paying, terms }: LookingFor, spend: Spend): Promise<SpendFate> {
   const { id, state, reference, txHash } = spend
   if (state === 'void' || reference === null) return { kind: 'failed' }
   if (state === 'settled') return { kind: 'settled', txHash: txHash ?? reference }

@@ -11,14 +11,18 @@ const RETRY_MS = 2_000
 /** It may have been paid. */
 export const later: Purchased = { kind: 'unknown', retryAfterMs: RETRY_MS }
 
-export const refused = (code: RefusalCode, message: string): Purchased => ({ kind: 'refused', code, message })
+export const refusedPurchase = (code: RefusalCode, message: string): Purchased => ({
+  kind: 'refused',
+  code,
+  message,
+})
 
-export const rejected = refused(
+export const rejected = refusedPurchase(
   'payment_rejected',
   'The seller did not take the payment, and the chain has none.',
 )
 
-export const answered = (
+export const answeredPurchase = (
   { status, contentType, body }: Omit<Extract<Purchased, { kind: 'answered' }>, 'kind' | 'paid'>,
   paid: Paid | null,
 ): Purchased => ({ kind: 'answered', status, contentType, body, paid })
@@ -30,15 +34,15 @@ const offerRefusals = {
 } as const
 
 export const refusedOffer = (code: keyof typeof offerRefusals): Purchased =>
-  refused(code, offerRefusals[code])
+  refusedPurchase(code, offerRefusals[code])
 
 export function refusedReservation(
   reservation: Exclude<Reservation, { readonly kind: 'reserved' | 'taken' }>,
 ): Purchased {
   if (reservation.kind === 'limited')
-    return refused('budget_exceeded', `The wallet's limit per ${reservation.limit} is reached.`)
-  if (reservation.kind === 'cancelled') return refused('job_cancelled', 'The job was cancelled.')
-  return refused(
+    return refusedPurchase('budget_exceeded', `The wallet's limit per ${reservation.limit} is reached.`)
+  if (reservation.kind === 'cancelled') return refusedPurchase('job_cancelled', 'The job was cancelled.')
+  return refusedPurchase(
     'wallet_paused',
     reservation.kind === 'paused'
       ? 'The wallet is paused by its operator.'

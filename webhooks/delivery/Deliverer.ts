@@ -13,6 +13,7 @@ import type { Sealer } from '#rows/sealing.ts'
 import {
   type Attempt,
   type Claimed,
+  type ClaimWish,
   claimDue,
   claimFirst,
   dueSubscriptions,
@@ -20,10 +21,9 @@ import {
   keepClaim,
   releaseClaim,
   type Waiting,
-  type Wish,
   waitingSubscriptions,
 } from '#rows/webhooks/claims.ts'
-import type { Disabled, Outcome } from '#rows/webhooks/outcomes.ts'
+import type { DeliveryOutcome, Disabled } from '#rows/webhooks/outcomes.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
@@ -137,10 +137,10 @@ export class Deliverer {
   }
 
   /** Messages to claim together: all of them have room, or wait a moment for an endpoint that answers. */
-  #wishes(waiting: readonly Waiting[], lane: Lane): readonly Wish[] {
+  #wishes(waiting: readonly Waiting[], lane: Lane): readonly ClaimWish[] {
     const trial = this.#shares.trial()
     let ahead = trial.capacity - this.#waiting()
-    const wishes: Wish[] = []
+    const wishes: ClaimWish[] = []
     for (const receiver of waiting) {
       if (this.#queues.has(queueOf(receiver, lane))) continue
       const isStrict = receiver.isStrict && lane === 'first'
@@ -286,7 +286,7 @@ export class Deliverer {
       await releaseClaim(this.#options.app, claimed.message, delivery)
   }
 
-  #outcomeOf({ claimed, delivery }: Work, reply: Reply, isLost: boolean): Outcome {
+  #outcomeOf({ claimed, delivery }: Work, reply: Reply, isLost: boolean): DeliveryOutcome {
     const { succeeded, responseStatus, responseMs, error, retryAfterMs, isGone } = reply
     const isLast = succeeded || isGone || isLost || claimed.attempt >= ATTEMPTS_MAX
     return {

@@ -1,7 +1,7 @@
 /** Writes outcomes together: as many as came while the ones before were written. */
 import { MillraceError, messageOf } from '#errors.ts'
 import type { AppDatabase } from '#rows/database.ts'
-import { type Disabled, type Outcome, storeOutcomes } from '#rows/webhooks/outcomes.ts'
+import { type DeliveryOutcome, type Disabled, storeOutcomes } from '#rows/webhooks/outcomes.ts'
 import { backoffMs } from '#runtime/backoff.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
@@ -21,14 +21,14 @@ const TRIES_MAX = 10
 
 export class OutcomeWriter {
   readonly #options: OutcomeWriterOptions
-  #waiting: Outcome[] = []
+  #waiting: DeliveryOutcome[] = []
   #writing: Promise<void> | null = null
 
   constructor(options: OutcomeWriterOptions) {
     this.#options = options
   }
 
-  add(outcome: Outcome): void {
+  add(outcome: DeliveryOutcome): void {
     this.#waiting.push(outcome)
     this.#writing ??= this.#writeAll()
   }
@@ -50,7 +50,7 @@ export class OutcomeWriter {
     this.#writing = null
   }
 
-  async #write(outcomes: readonly Outcome[]): Promise<void> {
+  async #write(outcomes: readonly DeliveryOutcome[]): Promise<void> {
     const { app, runtime, log, disabled } = this.#options
     const { clock, random, failpoint } = runtime
     for (let tries = 1; ; tries++) {

@@ -1,13 +1,13 @@
 /** block:created: a block. */
 import { isoSeconds } from '#http/schema.ts'
 import type { StoredRow } from '#store/read/lists/row.ts'
-import { conditionOn, type Fields, formsOf, readFields } from '../filters/eventFilter.ts'
+import { conditionOn, type EventFields, formsOf, readFields } from '../filters/eventFilter.ts'
 import { address, quantity } from '../filters/operators.ts'
 import { defineEventType, nothingNeeded } from './eventType.ts'
 
 type Block = StoredRow<'blocks'>
 
-const fields: Fields<Block> = {
+const fields: EventFields<Block> = {
   number: conditionOn(quantity, ({ num }) => [BigInt(num)], 'number'),
   miner: conditionOn(address, ({ miner }) => [miner], 'miner'),
   // Nodes do not tell accounts of proposers: a field that is missing never matches.

@@ -35,11 +35,11 @@ type Filters = Readonly<Record<string, unknown>>
 /** The subscriptions to one type, looking at pieces of a chain. */
 export interface Watch<Subscriber> {
   /** In the order of the chain. */
-  readonly find: (rows: PieceTables, chain: PieceChain) => readonly Found<Subscriber>[]
+  readonly find: (rows: PieceTables, chain: PieceChain) => readonly ReceivedEvent<Subscriber>[]
 }
 
 /** An event, and those it is for. */
-export interface Found<Subscriber> extends EventPlace {
+export interface ReceivedEvent<Subscriber> extends EventPlace {
   readonly needs: Needs
   readonly receivers: readonly Receivers<Subscriber>[]
 }

@@ -2,16 +2,16 @@
 
 import { formatUnits } from 'viem/utils'
 import { isoSeconds } from '#http/schema.ts'
-import { priceOf } from '#store/follow/exchange/price.ts'
+import { tickPrice } from '#store/follow/exchange/price.ts'
 import type { FillRow } from '#store/read/exchange/fills.ts'
-import { conditionOn, type Fields, formsOf, readFields } from '../filters/eventFilter.ts'
+import { conditionOn, type EventFields, formsOf, readFields } from '../filters/eventFilter.ts'
 import { address, hash, oneOf, quantity } from '../filters/operators.ts'
 import { defineEventType, nothingNeeded } from './eventType.ts'
 
 /** Decimals of a price: ticks are hundred-thousandths. */
 const PRICE_DECIMALS = 5
 
-const fields: Fields<FillRow> = {
+const fields: EventFields<FillRow> = {
   orderId: conditionOn(quantity, ({ orderId }) => [orderId], 'orderId'),
   maker: conditionOn(address, ({ maker }) => [maker], 'maker'),
   taker: conditionOn(address, ({ taker }) => [taker], 'taker'),
@@ -44,7 +44,7 @@ export const exchangeFilled = defineEventType<FillRow>({
       taker: fill.taker,
       pair: { key: fill.pair.key, base: fill.pair.base, quote: fill.pair.quote },
       side: fill.isBid ? 'bid' : 'ask',
-      price: fixed(formatUnits(priceOf(fill.tick), PRICE_DECIMALS)),
+      price: fixed(formatUnits(tickPrice(fill.tick), PRICE_DECIMALS)),
       amount: `${fill.amount}`,
       quoteAmount: `${fill.quoteAmount}`,
       takerQuoteAmount: `${fill.takerQuoteAmount}`,

@@ -5,15 +5,15 @@ import type { StoredRow } from '#store/read/lists/row.ts'
 import type { EventLog } from '#transform/events/eventDecoder.ts'
 import {
   conditionOn,
+  type EventFields,
   type EventFilter,
-  type Fields,
   formsOf,
   type Key,
   readFields,
   without,
 } from '../filters/eventFilter.ts'
 import { address, FiltersError, hash, quantity, type Value } from '../filters/operators.ts'
-import { comparable, jsonValue, type ReadSignature, readSignature } from '../filters/signatureFilter.ts'
+import { comparable, jsonValue, type ReadSignature, readSignatureFilter } from '../filters/signatureFilter.ts'
 import { defineEventType, nothingNeeded } from './eventType.ts'
 
 type Log = StoredRow<'logs'>
@@ -27,7 +27,7 @@ const topics: readonly ((event: Log) => readonly Value[])[] = [
 ]
 const topic = (index: number) => conditionOn(hash, topics[index] ?? (() => []), `topic${index}`)
 
-const fields: Fields<Log> = {
+const fields: EventFields<Log> = {
   topic1: topic(1),
   topic2: topic(2),
   topic3: topic(3),
@@ -44,7 +44,7 @@ export const logEmitted = defineEventType<Log>({
   needsFilters: true,
   filterForms: { ...formsOf(fields), signature: { kind: 'signature' }, args: { kind: 'args' } },
   read: (filters) => {
-    const signature = filters['signature'] === undefined ? null : readSignature(filters['signature'])
+    const signature = filters['signature'] === undefined ? null : readSignatureFilter(filters['signature'])
     if (signature && filters['topic0'] !== undefined)
       throw new FiltersError(['topic0'], 'is not given together with `signature`')
     if (!signature && filters['args'] !== undefined)

@@ -1,13 +1,13 @@
 /** native:transfer: a movement of the chain's own coin, internal ones too where it logs them. */
 import { isoSeconds } from '#http/schema.ts'
 import type { StoredRow } from '#store/read/lists/row.ts'
-import { exactly, type Fields, formsOf, readFields } from '../filters/eventFilter.ts'
+import { type EventFields, exactly, formsOf, readFields } from '../filters/eventFilter.ts'
 import { address } from '../filters/operators.ts'
 import { defineEventType, nothingNeeded } from './eventType.ts'
 
 type Transfer = StoredRow<'native_transfers'>
 
-const fields: Fields<Transfer> = {
+const fields: EventFields<Transfer> = {
   recipient: exactly(address, ({ to }) => [to], 'recipient'),
   sender: exactly(address, ({ from }) => [from], 'sender'),
   address: exactly(address, ({ from, to }) => [from, to], 'address'),

@@ -5,8 +5,8 @@ import type { StoredRow } from '#store/read/lists/row.ts'
 import {
   callDataOf,
   conditionOn,
+  type EventFields,
   type Field,
-  type Fields,
   formsOf,
   readFields,
   readOption,
@@ -39,7 +39,7 @@ const target: Field<Included> = {
   },
 }
 
-const fieldsWith = (includeCalls: boolean): Fields<Included> => {
+const fieldsWith = (includeCalls: boolean): EventFields<Included> => {
   const called = includeCalls ? targets : () => []
   const where = includeCalls ? 'called' : 'outer'
   return {

@@ -6,13 +6,20 @@ import { isoSeconds } from '#http/schema.ts'
 import { address as toAddress } from '#primitives.ts'
 import type { StoredRow } from '#store/read/lists/row.ts'
 import { isTip20 } from '#transform/addresses.ts'
-import { exactly, type Fields, formsOf, readFields, readOption, without } from '../filters/eventFilter.ts'
+import {
+  type EventFields,
+  exactly,
+  formsOf,
+  readFields,
+  readOption,
+  without,
+} from '../filters/eventFilter.ts'
 import { address } from '../filters/operators.ts'
 import { defineEventType } from './eventType.ts'
 
 type Transfer = StoredRow<'token_transfers'>
 
-const fields: Fields<Transfer> = {
+const fields: EventFields<Transfer> = {
   recipient: exactly(address, ({ to }) => [to], 'recipient'),
   sender: exactly(address, ({ from }) => [from], 'sender'),
   address: exactly(address, ({ from, to }) => [from, to], 'address'),

@@ -31,7 +31,7 @@ export interface Field<Event> {
   readonly key?: string
 }
 
-export type Fields<Event> = Readonly<Record<string, Field<Event>>>
+export type EventFields<Event> = Readonly<Record<string, Field<Event>>>
 
 /** A field that takes a value or one of the operators of its kind. */
 export const conditionOn = <Event>(
@@ -67,7 +67,7 @@ export const callDataOf = <Event>(values: (event: Event) => readonly Value[]): F
   read: readCallData,
 })
 
-export const formsOf = <Event>(fields: Fields<Event>): FilterForms =>
+export const formsOf = <Event>(fields: EventFields<Event>): FilterForms =>
   Object.fromEntries(Object.entries(fields).map(([name, { form }]) => [name, form]))
 
 /** Filters of one subscription. */
@@ -88,7 +88,7 @@ export interface Key<Event> {
  * @throws FiltersError for what is unknown or not valid
  */
 export function readFields<Event>(
-  fields: Fields<Event>,
+  fields: EventFields<Event>,
   filters: Readonly<Record<string, unknown>>,
 ): EventFilter<Event> {
   const unknown = Object.keys(filters).find((name) => !Object.hasOwn(fields, name))

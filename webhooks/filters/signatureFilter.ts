@@ -43,7 +43,7 @@ export interface ArgCondition {
 }
 
 /** @throws FiltersError */
-export function readSignature(given: unknown): ReadSignature {
+export function readSignatureFilter(given: unknown): ReadSignature {
   const path = ['signature']
   if (typeof given !== 'string') throw new FiltersError(path, 'is not a text')
   const parsed = parsedOf(given, path)

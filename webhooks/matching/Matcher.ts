@@ -31,14 +31,14 @@ import { readOnce, readSnapshot } from '#store/cancel.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
 import { type Queryable, readRef } from '#store/ledger/lane.ts'
 import {
-  BLOCKS_MAX,
   findFork,
   headPlace,
-  type Place,
+  PIECE_BLOCKS_MAX,
   readCovered,
   readFinalFrom,
   readPieceBlocks,
   readStill,
+  type ScanPlace,
   type Stream,
   type StreamOf,
   walkedBelow,
@@ -77,7 +77,7 @@ export class Matcher {
   #watches: Watches & { readonly version: number } = { watches: [], tables: new Set(), version: -1 }
   #problem: string | null = null
   /** Blocks of a piece: fewer after a failure, for what was too much at once may be none in parts. */
-  #blocksMax = BLOCKS_MAX
+  #blocksMax = PIECE_BLOCKS_MAX
   #steppedMs: number | null = null
 
   constructor(options: MatcherOptions) {
@@ -103,7 +103,7 @@ export class Matcher {
       const moved = await this.step(signal)
       this.#steppedMs = null
       this.#problem = null
-      this.#blocksMax = Math.min(BLOCKS_MAX, 2 * this.#blocksMax)
+      this.#blocksMax = Math.min(PIECE_BLOCKS_MAX, 2 * this.#blocksMax)
       if (!moved) await bell.wait(clock, POLL_MS, signal, rings)
       return 0
     })
@@ -221,7 +221,7 @@ export class Matcher {
   }
 
   /** Another block is held at a height that was looked through. */
-  async #goBack(position: Position, at: number, to: Place): Promise<boolean> {
+  async #goBack(position: Position, at: number, to: ScanPlace): Promise<boolean> {
     const { app, chain, fence, failpoint } = this.#options
     await app.transaction().execute(async (transaction) => {
       if (!(await this.#move(transaction, position, to, position.finalized, fence))) return
@@ -244,7 +244,7 @@ export class Matcher {
     return true
   }
 
-  #move(transaction: AppDatabase, from: Position, to: Place, finalized: number, fence: bigint) {
+  #move(transaction: AppDatabase, from: Position, to: ScanPlace, finalized: number, fence: bigint) {
     return movePosition(transaction, this.#of, {
       from,
       to,
@@ -263,14 +263,14 @@ interface Piece {
 type Seen =
   | Piece
   | { readonly kind: 'nothing'; readonly finalized: number }
-  | { readonly kind: 'fork'; readonly at: number; readonly to: Place }
+  | { readonly kind: 'fork'; readonly at: number; readonly to: ScanPlace }
 
 function assertLinked(
   schema: string,
   position: Position,
   blocks: readonly { readonly num: number | bigint; readonly hash: string; readonly parent_hash: string }[],
 ): void {
-  let parent: Place = position
+  let parent: ScanPlace = position
   for (const block of blocks) {
     const number = Number(block.num)
     const isChild = parent.hash === null || parent.hash === block.parent_hash

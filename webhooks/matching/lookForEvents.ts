@@ -6,8 +6,8 @@ import { type PieceTables, readPiece, rowsByBlock } from '#store/read/pieces.ts'
 import { type TransactionDetail, withPayloads } from '#store/read/transactions.ts'
 import {
   type EventType,
-  type Found,
   type PieceChain,
+  type ReceivedEvent,
   transactionKey,
   type Watch,
 } from '../events/eventType.ts'
@@ -26,7 +26,7 @@ export interface FoundEvents {
   readonly transactions: ReadonlyMap<string, TransactionDetail>
 }
 
-export type FoundEvent = Found<Subscribed> & { readonly type: string; readonly blockHash: string }
+export type FoundEvent = ReceivedEvent<Subscribed> & { readonly type: string; readonly blockHash: string }
 
 /** Messages of one piece; a block that makes more is a piece of its own. */
 const MESSAGES_MAX = 10_000

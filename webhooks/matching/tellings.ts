@@ -1,14 +1,14 @@
 /** The telling of an event whose block was replaced, and of one whose block came back. */
 import { hash as digest } from 'node:crypto'
 import { isRecord } from '#primitives.ts'
-import type { Sent, SentAgain, Telling } from '#rows/webhooks/messages.ts'
+import type { SentAgain, SentMessage, Telling } from '#rows/webhooks/messages.ts'
 import { parseExact } from '#transform/decode/exactJson.ts'
 
 /** One for each time: a receiver that knows an id drops what comes under it again. */
-const idOf = ({ eventId, told }: Sent, type: Telling['type']): string =>
+const idOf = ({ eventId, told }: SentMessage, type: Telling['type']): string =>
   `evt_${digest('sha256', `${eventId}:${type}:${told}`, 'hex')}`
 
-export const retractionOf = (about: Sent): Telling => ({
+export const retractionOf = (about: SentMessage): Telling => ({
   about,
   eventId: idOf(about, 'event:retracted'),
   type: 'event:retracted',

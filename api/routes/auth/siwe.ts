@@ -2,7 +2,7 @@
 
 import { command, type Endpoint } from '#http/endpoint.ts'
 import { rawEndpoint } from '#http/rawEndpoint.ts'
-import { open, signingIn } from '#http/request/access.ts'
+import { openToAll, signingIn } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
 import type { SignIn } from '../../access/SignIn.ts'
 
@@ -88,7 +88,7 @@ const signOutEndpoint = rawEndpoint({
   path: '/v1/auth/siwe/logout',
   method: 'POST',
   summary: 'Sign out: the session opens nothing within a second.',
-  access: open,
+  access: openToAll,
   errors: ['forbidden', 'upstream_error'],
   produces: {},
   statuses: [204],

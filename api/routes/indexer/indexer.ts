@@ -13,7 +13,7 @@ import { readLastEventId } from '#http/stream/sse.ts'
 import { engines } from '#primitives.ts'
 import { SIGNATURES_MAX } from '#query/decoded/signature.ts'
 import { EXPORT_MS_MAX, EXPORT_ROWS_MAX, isExport, QUERY_MS_MAX, ROWS_MAX } from '#query/limits.ts'
-import { priceOf } from '#query/price.ts'
+import { queryPriceOf } from '#query/price.ts'
 import { SQL_BYTES_MAX, sqlExample } from '#query/text.ts'
 import { SIGNATURE_CHARACTERS_MAX, signatureExample } from '#transform/abi/signature.ts'
 import type { LiveRequest } from '../../live/hub.ts'
@@ -348,7 +348,7 @@ async function quotedPrice(
   const { blocks } = visibleBlocks({ engine, chainId }, services)
   const request = { ...asked, chainId, signatures, timeoutMs: TIMEOUT_MS_DEFAULT, blocks, signal }
   const { estimate } = await publicly(() => services.sql[engine].explain({ ...request, ...sharesOf(caller) }))
-  return priceOf(estimate)
+  return queryPriceOf(estimate)
 }
 
 const modes = new LiveModes()

@@ -8,7 +8,7 @@ import * as s from '#http/schema.ts'
 import { engines, isRecord } from '#primitives.ts'
 import { SIGNATURES_MAX } from '#query/decoded/signature.ts'
 import { ROWS_MAX } from '#query/limits.ts'
-import { priceOf } from '#query/price.ts'
+import { queryPriceOf } from '#query/price.ts'
 import type { QueryPlan } from '#query/result.ts'
 import { SQL_BYTES_MAX, sqlExample } from '#query/text.ts'
 import { SIGNATURE_CHARACTERS_MAX } from '#transform/abi/signature.ts'
@@ -85,7 +85,7 @@ export const explainIndexerQueryEndpoint = command({
     engine,
     relations: [...relations],
     estimate: { rows: estimate.rows, bytes: estimate.bytes, time_ms: estimate.timeMs },
-    price: { amount: priceOf(estimate), currency: 'USD' as const },
+    price: { amount: queryPriceOf(estimate), currency: 'USD' as const },
     plan: plansOf(plan),
   }),
 })

@@ -5,7 +5,7 @@
 
 import type { AbiEvent } from 'viem'
 import { endpoint } from '#http/endpoint.ts'
-import { open } from '#http/request/access.ts'
+import { openToAll } from '#http/request/access.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
 import { type Engine, engines } from '#primitives.ts'
@@ -51,7 +51,7 @@ export const readIndexerSchemaEndpoint = endpoint({
   path: '/v1/indexer/schema',
   summary: 'The relations and columns that SQL may name, with comments.',
   chain: 'query',
-  access: open,
+  access: openToAll,
   filters: {
     engine: p.withDefault(p.described(p.oneOf(...engines), 'Engine the query would run on.'), 'postgres'),
     signature: signatureParameter,

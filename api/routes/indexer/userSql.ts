@@ -11,7 +11,7 @@ import * as s from '#http/schema.ts'
 import type { BlockRange, RangeSet } from '#ingest/range.ts'
 import { newestSegment } from '#ingest/range.ts'
 import type { Engine } from '#primitives.ts'
-import { isDearer, priceOf } from '#query/price.ts'
+import { isDearer, queryPriceOf } from '#query/price.ts'
 import type { QueryRequest, UserQueryEngine } from '#query/result.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
 import type { LiveHub } from '../../live/hub.ts'
@@ -86,7 +86,7 @@ export async function assertCost(
 ): Promise<void> {
   if (maxCost === undefined) return
   const { estimate } = await engine.explain(request)
-  const price = priceOf(estimate)
+  const price = queryPriceOf(estimate)
   if (!isDearer(price, maxCost)) return
   const message = `The query would cost about ${price} dollars, more than ${maxCost}: it reads about ${estimate.rows} rows.`
   throw new ApiError('cost_exceeded', message, {

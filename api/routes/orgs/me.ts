@@ -2,7 +2,7 @@
 
 import { endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
-import { management, open } from '#http/request/access.ts'
+import { management, openToAll } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
 import { findUser, type User } from '#rows/access/users.ts'
 import { scopes } from '../../access/scopes.ts'
@@ -41,7 +41,7 @@ export const listScopesEndpoint = endpoint({
   path: '/v1/scopes',
   summary: 'Scopes of API keys.',
   chain: 'none',
-  access: open,
+  access: openToAll,
   response: s.object({
     data: s.array(
       s.object({

@@ -5,14 +5,14 @@
 
 import { ApiError } from '#http/errors.ts'
 import { rawEndpoint } from '#http/rawEndpoint.ts'
-import { open } from '#http/request/access.ts'
+import { openToAll } from '#http/request/access.ts'
 import * as p from '#http/request/parameter.ts'
 import { type Assets, buildAssets, readIcon } from '../../console/assets.ts'
-import { type Page, readPage } from '../../console/page.ts'
+import { type HtmlPage, readPage } from '../../console/page.ts'
 
 interface Console {
   readonly assets: Assets
-  readonly page: Page
+  readonly page: HtmlPage
 }
 
 let loading: Promise<Console> | undefined
@@ -38,7 +38,7 @@ export const readConsoleEndpoint = rawEndpoint({
   path: '/',
   summary: 'The console: SQL in the browser, and the state of the program.',
   tag: 'Console',
-  access: open,
+  access: openToAll,
   produces: { 'text/html': null },
   answer: async (_call, _services: unknown) => {
     const { html, headers } = (await loadConsole()).page
@@ -51,7 +51,7 @@ export const readIconEndpoint = rawEndpoint({
   path: '/favicon.ico',
   summary: 'The icon of all pages.',
   tag: 'Console',
-  access: open,
+  access: openToAll,
   produces: { 'image/svg+xml': null },
   answer: (_call, _services: unknown) => {
     const { contentType, body } = readIcon()
@@ -66,7 +66,7 @@ export const readConsoleAssetEndpoint = rawEndpoint({
   summary: 'A file of the console.',
   description: 'The page names them; a version that is no longer served is not found.',
   tag: 'Console',
-  access: open,
+  access: openToAll,
   errors: ['not_found'],
   params: {
     version: p.described(name, 'Version of the console.'),

@@ -2,7 +2,7 @@
 
 import type { RawAnswer } from '#http/answer/answer.ts'
 import { rawEndpoint } from '#http/rawEndpoint.ts'
-import { metrics, open } from '#http/request/access.ts'
+import { metrics, openToAll } from '#http/request/access.ts'
 import { chainParameter } from '#http/request/chain.ts'
 import * as p from '#http/request/parameter.ts'
 import * as s from '#http/schema.ts'
@@ -22,7 +22,7 @@ export const readHealthEndpoint = rawEndpoint({
   summary: 'Whether the program runs. Says nothing about data; see /ready.',
   description: '200 `{ok: true}`; 503 `{ok: false, reason}` while it is stopping.',
   tag: 'System',
-  access: open,
+  access: openToAll,
   produces: { 'application/json': s.object({ ok: s.boolean(), reason: s.optional(s.text()) }) },
   statuses: [200, 503],
   answer: (_call, { shutdown }: SystemServices) =>
@@ -38,7 +38,7 @@ export const readReadyEndpoint = rawEndpoint({
   description:
     '200 `{ready: true}` or 503 `{ready: false, reason}`, also while a chain stands until a person acts. With `minBlock` it asks for that block alone, and waits up to 50 s for it.',
   tag: 'System',
-  access: open,
+  access: openToAll,
   filters: {
     minBlock: p.described(p.blockNumber, 'Wait until this block is readable.'),
     scope: p.withDefault(

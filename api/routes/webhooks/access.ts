@@ -1,7 +1,7 @@
 /** Access to webhooks, and the owner of each. */
 
 import { EgressRefusedError } from '#egress/errors.ts'
-import { ApiError, type ErrorCode, type Problem } from '#http/errors.ts'
+import { ApiError, type ErrorCode, type RequestProblem } from '#http/errors.ts'
 import type { AccessRule, Caller } from '#http/request/access.ts'
 import { assertReached, type ChainCaller } from '#http/request/chain.ts'
 import * as p from '#http/request/parameter.ts'
@@ -129,6 +129,6 @@ const problemOf = ({ reason }: EgressRefusedError): string =>
   reason === 'unresolved' ? 'has a host that does not resolve' : 'leads where this service does not go'
 
 function refusal(code: ErrorCode, path: readonly string[], message: string): ApiError {
-  const problem: Problem = { path: ['body', ...path], message }
+  const problem: RequestProblem = { path: ['body', ...path], message }
   return new ApiError(code, `Not valid: ${problem.path.join('.')} ${message}.`, { details: [problem] })
 }

@@ -3,14 +3,14 @@
 import { command, endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
 import { listEndpoint } from '#http/listEndpoint.ts'
-import { open } from '#http/request/access.ts'
+import { openToAll } from '#http/request/access.ts'
 import { chainParameter, reachOf, selectChain } from '#http/request/chain.ts'
 import { type ListPage, type ListResult, webhookPageRules } from '#http/request/pagination.ts'
 import * as s from '#http/schema.ts'
 import { countSubscriptions, listSubscriptions, type Target } from '#rows/webhooks/subscriptions.ts'
 import { buyerOf } from '#rows/webhooks/terms.ts'
 import { eventTypes } from '#webhooks/events/index.ts'
-import type { Asked } from '#webhooks/Webhooks.ts'
+import type { SubscriptionRequest } from '#webhooks/Webhooks.ts'
 import {
   enabled,
   type Holder,
@@ -49,7 +49,7 @@ export const listEventTypesEndpoint = endpoint({
   path: '/v1/webhooks/event-types',
   summary: 'Events that can be subscribed to.',
   chain: 'none',
-  access: open,
+  access: openToAll,
   errors: ['webhooks_not_enabled'],
   response: s.object({
     data: s.array(
@@ -113,7 +113,7 @@ function askedOf(
   { chains }: WebhookOperations,
   { owner, payment, caller }: Holder,
   body: s.Static<typeof newBody>,
-): Asked {
+): SubscriptionRequest {
   const asked = body.chainId === undefined ? undefined : chainNamed(body.chainId)
   return {
     ...{ owner, payment },

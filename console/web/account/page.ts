@@ -10,7 +10,7 @@ import type { LinkFields } from '../../model/link.ts'
 import { RequestFailure } from '../../model/queryAnswer.ts'
 import { origin } from '../api.ts'
 import { button, element } from '../element.ts'
-import type { Frame, Page } from '../page.ts'
+import type { Page, PageFrame } from '../page.ts'
 import { card } from '../parts/card.ts'
 import { table } from '../table.ts'
 import { keyView } from './keyView.ts'
@@ -18,14 +18,14 @@ import { orgView } from './orgView.ts'
 import { field, form } from './parts.ts'
 import { signInView } from './signInView.ts'
 
-export function open(host: HTMLElement, frame: Frame): Page {
+export function open(host: HTMLElement, frame: PageFrame): Page {
   const view = new AccountView(host, frame)
   return { show: (fields) => view.show(fields), linked: () => view.linked() }
 }
 
 class AccountView {
   readonly #host: HTMLElement
-  readonly #frame: Frame
+  readonly #frame: PageFrame
   readonly #client = new AccountClient(origin)
   /** The organization that is shown. */
   #orgId: string | null = null
@@ -33,7 +33,7 @@ class AccountView {
   #invitation: string | null = null
   #endSignIn = () => {}
 
-  constructor(host: HTMLElement, frame: Frame) {
+  constructor(host: HTMLElement, frame: PageFrame) {
     this.#host = host
     this.#frame = frame
   }

@@ -4,11 +4,11 @@ import { RequestFailure } from '../../model/queryAnswer.ts'
 import { readService, type SearchQuestion, searchServices } from '../../model/services.ts'
 import { origin } from '../api.ts'
 import { button, element } from '../element.ts'
-import type { Frame, Page } from '../page.ts'
+import type { Page, PageFrame } from '../page.ts'
 import { resultsOf } from './results.ts'
 import { serviceOf } from './service.ts'
 
-export function open(host: HTMLElement, frame: Frame): Page {
+export function open(host: HTMLElement, frame: PageFrame): Page {
   const view = new CatalogView(host, frame)
   return { show: (fields) => view.show(fields), linked: () => view.linked() }
 }
@@ -16,7 +16,7 @@ export function open(host: HTMLElement, frame: Frame): Page {
 const LIMIT = 20
 
 class CatalogView {
-  readonly #frame: Frame
+  readonly #frame: PageFrame
   readonly #query = element('input', {
     ...{ type: 'search', id: 'intent', maxlength: 500, autocomplete: 'off', 'aria-label': 'What is needed' },
     placeholder: 'What do you need? For example: how long is the day',
@@ -27,7 +27,7 @@ class CatalogView {
   #service: { readonly id: string; readonly endpoint: string | null } | null = null
   #asking = new AbortController()
 
-  constructor(host: HTMLElement, frame: Frame) {
+  constructor(host: HTMLElement, frame: PageFrame) {
     this.#frame = frame
     const form = element(
       'form',

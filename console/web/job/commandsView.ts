@@ -1,5 +1,5 @@
 /** Ready commands for what needs the payer's account: ending a job, trying again, reviewing. */
-import { calledOf, cancelCommand, type Review, retryCommand, reviewCommand } from '../../job/commands.ts'
+import { calledOf, cancelCommand, type ReviewDraft, retryCommand, reviewCommand } from '../../job/commands.ts'
 import type { Job } from '../../job/job.ts'
 import { choice, field } from '../account/parts.ts'
 import { origin } from '../api.ts'
@@ -53,7 +53,7 @@ export class CommandsView {
     const comment = field('Comment', { maxlength: 2_000 })
     const host = element('div')
     const draw = () => {
-      const review: Review = { rating: Number(rating.select.value), comment: comment.input.value }
+      const review: ReviewDraft = { rating: Number(rating.select.value), comment: comment.input.value }
       host.replaceChildren(
         commandBox(
           'Review',

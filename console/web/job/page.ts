@@ -10,27 +10,27 @@ import { origin } from '../api.ts'
 import { browserClock } from '../browserClock.ts'
 import { spokenTime } from '../catalog/parts.ts'
 import { button, element } from '../element.ts'
-import type { Frame, Page } from '../page.ts'
+import type { Page, PageFrame } from '../page.ts'
 import { badge } from '../parts/badge.ts'
 import { card } from '../parts/card.ts'
 import { heldJobs, holdJobs } from './heldJobs.ts'
 import { JobView } from './jobView.ts'
 import { Part } from './part.ts'
 
-export function open(host: HTMLElement, frame: Frame): Page {
+export function open(host: HTMLElement, frame: PageFrame): Page {
   const page = new JobPage(host, frame)
   return { show: (fields) => page.show(fields), linked: () => page.linked() }
 }
 
 class JobPage {
-  readonly #frame: Frame
+  readonly #frame: PageFrame
   readonly #id = field('Job id', { id: 'job-id', size: 38, placeholder: 'the id, or the link of a job' })
   readonly #shown = element('div')
   readonly #recent = new Part()
   #jobId: string | null = null
   #watching = new AbortController()
 
-  constructor(host: HTMLElement, frame: Frame) {
+  constructor(host: HTMLElement, frame: PageFrame) {
     this.#frame = frame
     const open = async () => {
       const jobId = jobIdIn(this.#id.input.value)

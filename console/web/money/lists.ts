@@ -1,11 +1,11 @@
 /** Payments, refunds and rewards, and reviews. */
 import { shortAddress } from '../../model/accountClient.ts'
 import {
+  type ListedReview,
   type MoneyClient,
   type Payment,
   type Payout,
   type PayoutState,
-  type Review,
   scopeText,
   waitText,
 } from '../../model/money.ts'
@@ -105,7 +105,7 @@ export async function payoutsView(client: MoneyClient, context: MoneyContext): P
   return [card('Refunds and rewards, the newest first', choices('Which state', kinds, context), list)]
 }
 
-const reviewRow = (one: Review): (string | Node)[] => [
+const reviewRow = (one: ListedReview): (string | Node)[] => [
   momentCell(one.reviewedAt),
   element('span', { class: 'stars', role: 'img', 'aria-label': `${one.rating} of 5` }, stars(one.rating)),
   one.isProved ? badge('proved', 'good') : badge('not proved', 'busy'),
@@ -126,7 +126,7 @@ const STARS = 5
 const stars = (rating: number): string => '★'.repeat(rating) + '☆'.repeat(Math.max(0, STARS - rating))
 
 export async function reviewsView(client: MoneyClient, { signal }: MoneyContext): Promise<HTMLElement[]> {
-  const list = await listView<Review>({
+  const list = await listView<ListedReview>({
     columns: ['When', 'Rating', 'Payer', 'Reward', 'Account', 'Comment', 'Job'],
     row: reviewRow,
     none: 'No job was reviewed yet.',

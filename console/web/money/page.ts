@@ -7,7 +7,7 @@ import { heldKey } from '../account/heldKey.ts'
 import { keyView } from '../account/keyView.ts'
 import { origin, readStatus } from '../api.ts'
 import { button, element } from '../element.ts'
-import type { Frame, Page } from '../page.ts'
+import type { Page, PageFrame } from '../page.ts'
 import { card } from '../parts/card.ts'
 import type { StatusSample } from '../statusFeed.ts'
 import { wireTabs } from '../tabs.ts'
@@ -16,7 +16,7 @@ import { paymentsView, payoutsView, reviewsView } from './lists.ts'
 import { type MoneyContext, meaning, worded } from './parts.ts'
 import { walletView } from './walletView.ts'
 
-export function open(host: HTMLElement, frame: Frame): Page {
+export function open(host: HTMLElement, frame: PageFrame): Page {
   const view = new MoneyView(host, frame)
   return {
     show: (fields) => view.show(fields),
@@ -43,7 +43,7 @@ const parts: readonly Part[] = [
 const idOf = (name: string): string => `money-${name}`
 
 class MoneyView {
-  readonly #frame: Frame
+  readonly #frame: PageFrame
   readonly #alarms = element('ul', { class: 'alarms', role: 'alert', hidden: true })
   readonly #notes = element('ul', { class: 'notes', hidden: true })
   readonly #tabs = element('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Money', hidden: true })
@@ -61,7 +61,7 @@ class MoneyView {
   /** Ends what is asked for a part that is shown no more. */
   #asking = new AbortController()
 
-  constructor(host: HTMLElement, frame: Frame) {
+  constructor(host: HTMLElement, frame: PageFrame) {
     this.#frame = frame
     this.#panels = new Map(parts.map(([name]) => [name, panelOf(name)]))
     this.#tabs.append(...parts.map(([name, title]) => tabOf(name, title)))

@@ -17,7 +17,7 @@ import {
   expiryOf,
   isSameOffer,
   isWithin,
-  type Offer,
+  type PayableOffer,
   type TransferOffer,
 } from '../../job/offers.ts'
 import type { HeldPayment, Purchase, PushedPayment } from '../../job/purchases.ts'
@@ -67,12 +67,12 @@ export class Buying {
     return orderJob(this.#order(), null, this.#signal)
   }
 
-  isWithinQuote(offer: Offer): boolean {
+  isWithinQuote(offer: PayableOffer): boolean {
     return isWithin(offer, this.#quoted.total)
   }
 
   /** Pays as it was shown, once, and has the job. @returns its id */
-  async pay(provider: Provider, shown: Offer): Promise<string> {
+  async pay(provider: Provider, shown: PayableOffer): Promise<string> {
     if (this.held) return this.goOn(provider)
     const account = await accountOf(provider)
     await switchChain(provider, shown.chainId, shown.kind === 'transfer' ? rpcUrlOf(shown) : null)
@@ -212,7 +212,7 @@ export class Buying {
 const rpcUrlOf = ({ chainId }: TransferOffer): string => new URL(`rpc/${chainId}`, origin).href
 
 /** The price was shown as that of a token with these decimals. */
-async function assertDecimals(provider: Provider, { token: to }: Offer): Promise<void> {
+async function assertDecimals(provider: Provider, { token: to }: PayableOffer): Promise<void> {
   const told = await provider.request({ method: 'eth_call', params: [{ to, data: DECIMALS_CALL }, 'latest'] })
   if (Number(told) !== DECIMALS)
     throw new Error(`The token ${to} has no ${DECIMALS} decimals on the wallet’s chain. Nothing was paid.`)

@@ -2,7 +2,7 @@
  * A plan in its stages, from top to bottom: nodes as cards, dependencies as lines behind them,
  * prices and errors at the nodes.
  */
-import type { Draft, DraftNode } from '../../model/planDraft.ts'
+import type { DraftNode, PlanDraft } from '../../model/planDraft.ts'
 import type { QuoteNode } from '../../model/services.ts'
 import { element, svg } from '../element.ts'
 
@@ -29,7 +29,7 @@ export class Drawing {
     new ResizeObserver(() => this.#draw()).observe(host)
   }
 
-  draw({ stages, stuck }: Draft, marks: Marks): void {
+  draw({ stages, stuck }: PlanDraft, marks: Marks): void {
     const nodes = [...stages.flat(), ...stuck]
     const cards = new Map(nodes.map((node) => [node, cardOf(node, marks)]))
     const listOf = (title: string, of: readonly DraftNode[]) =>

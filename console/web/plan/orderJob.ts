@@ -2,13 +2,13 @@
 import { orderBody } from '../../job/commands.ts'
 import type { Credential } from '../../job/credentials.ts'
 import { jobIdIn } from '../../job/job.ts'
-import { type Offer, offersIn } from '../../job/offers.ts'
+import { offersIn, type PayableOffer } from '../../job/offers.ts'
 import { keyHeaders } from '../../model/apiKey.ts'
-import { answered } from '../../model/indexerClient.ts'
+import { requireAnswer } from '../../model/indexerClient.ts'
 import { isObject, parseFailure } from '../../model/queryAnswer.ts'
 import { origin } from '../api.ts'
 
-export interface Order {
+export interface PlacedOrder {
   /** JSON as it was quoted. */
   readonly plan: string
   readonly key: string
@@ -18,11 +18,11 @@ export interface Order {
 export type OrderAnswer =
   | { readonly kind: 'ordered'; readonly jobId: string }
   /** `reason`: why a payment was not taken. */
-  | { readonly kind: 'asked'; readonly offers: readonly Offer[]; readonly reason: string }
+  | { readonly kind: 'asked'; readonly offers: readonly PayableOffer[]; readonly reason: string }
 
 /** @throws RequestFailure, or the signal's reason */
 export async function orderJob(
-  { plan, key, maxSpend }: Order,
+  { plan, key, maxSpend }: PlacedOrder,
   payment: Credential | null,
   signal: AbortSignal,
 ): Promise<OrderAnswer> {
@@ -31,7 +31,7 @@ export async function orderJob(
     ...(payment && Object.fromEntries([payment])),
   }
   const body = orderBody(plan, maxSpend, key)
-  const response = await answered(signal, () =>
+  const response = await requireAnswer(signal, () =>
     fetch(new URL('v1/jobs', origin), { method: 'POST', headers, body, signal }),
   )
   const answer: unknown = await response.json().catch(() => null)

@@ -2,13 +2,13 @@
 import type { LinkFields } from '../../model/link.ts'
 import { withNode } from '../../model/planDraft.ts'
 import { isObject } from '../../model/queryAnswer.ts'
-import type { Frame, Page } from '../page.ts'
+import type { Page, PageFrame } from '../page.ts'
 import { PlanView } from './planView.ts'
 
 /** Longer plans are not kept in links: servers of pages never see them, but people send them. */
 const LINKED_CHARACTERS_MAX = 16_000
 
-export function open(host: HTMLElement, frame: Frame): Page {
+export function open(host: HTMLElement, frame: PageFrame): Page {
   const view = new PlanView(host, { edited: () => frame.writeLink('replace'), chainId: frame.chainId })
   return {
     show: async ({ plan, node }: LinkFields) => {

@@ -1,5 +1,5 @@
 /** The wallets of the browser, what they can pay a quoted plan by, and a purchase that goes on. */
-import { DECIMALS, type Offer } from '../../job/offers.ts'
+import { DECIMALS, type PayableOffer } from '../../job/offers.ts'
 import type { Purchase } from '../../job/purchases.ts'
 import { decimalOf } from '../../model/decimal.ts'
 import { toFragment } from '../../model/link.ts'
@@ -13,7 +13,7 @@ import { Buying, type Quoted } from './buying.ts'
 const ways = {
   transfer: 'By a transfer that your wallet sends, and whose fee it pays.',
   authorization: 'By a signature: the transfer is sent for you, and costs no fee.',
-} as const satisfies Readonly<Record<Offer['kind'], string>>
+} as const satisfies Readonly<Record<PayableOffer['kind'], string>>
 
 const PAID_TWICE =
   'Pay anew only if your wallet shows that nothing was sent, or the program takes it no more: otherwise it is paid twice. Pay anew?'
@@ -101,7 +101,7 @@ export class WalletView {
     this.#shown.replaceChildren(...payable.map((offer) => this.#offerCard(offer, wallet)))
   }
 
-  #offerCard(offer: Offer, { provider }: Wallet): HTMLElement {
+  #offerCard(offer: PayableOffer, { provider }: Wallet): HTMLElement {
     const amount = `${decimalOf(offer.units, DECIMALS)} USD`
     return element(
       'section',

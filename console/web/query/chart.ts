@@ -12,7 +12,7 @@ export interface ChartOptions {
   readonly height: number
   readonly inks: Inks
   /** Told at which place of the chart the reader points; null for none. */
-  readonly pointed: (place: Place | null) => void
+  readonly pointed: (place: ChartPlace | null) => void
 }
 
 /** Colours as a canvas takes them. */
@@ -28,7 +28,7 @@ export interface Inks {
 }
 
 /** The rows at one place across: one of each series that has a value there. */
-export interface Place {
+export interface ChartPlace {
   readonly x: number
   readonly rows: readonly { readonly series: Series; readonly row: number }[]
 }
@@ -36,7 +36,7 @@ export interface Place {
 export interface Chart {
   readonly series: readonly Series[]
   /** From left to right. */
-  readonly places: readonly Place[]
+  readonly places: readonly ChartPlace[]
   /** Points at one of them, as a pointer would. */
   pointAt(index: number): void
   remove(): void
@@ -123,7 +123,7 @@ const sideBySide = (series: readonly Series[]): Series[] =>
     return { ...one, points: one.points.map((point) => ({ ...point, x: point.x + offset })) }
   })
 
-function placesOf(series: readonly Series[]): Place[] {
+function placesOf(series: readonly Series[]): ChartPlace[] {
   const all = series.flatMap((one) => one.points.map(({ x, row }) => ({ x, row, series: one })))
   return [...Map.groupBy(all, ({ x }) => x)]
     .sort(([a], [b]) => a - b)
@@ -162,7 +162,7 @@ function orderedAxis(type: string): Across {
 }
 
 /** One name per tick's width, cut to fit. */
-function namedAxis(answer: QueryAnswer, axes: Axes, places: readonly Place[], width: number): Across {
+function namedAxis(answer: QueryAnswer, axes: Axes, places: readonly ChartPlace[], width: number): Across {
   const names = new Map(
     places.flatMap(({ x, rows: [first] }) =>
       first ? [[Math.round(x), cellText(answer.rows[first.row]?.[axes.x] ?? null)] as const] : [],

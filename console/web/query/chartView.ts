@@ -3,7 +3,7 @@ import { type Axes, chooseAxes, nameColumns, valueColumns } from '../../model/ax
 import { cellText } from '../../model/cells.ts'
 import type { QueryAnswer } from '../../model/queryAnswer.ts'
 import { element } from '../element.ts'
-import { type Chart, drawChart, type Inks, inkOf, type Place } from './chart.ts'
+import { type Chart, type ChartPlace, drawChart, type Inks, inkOf } from './chart.ts'
 
 export class ChartView {
   readonly element: HTMLElement
@@ -114,7 +114,7 @@ export class ChartView {
   }
 
   /** Says the values at a place; of none, what the chart leaves out, if anything. */
-  #read(place: Place | null, axes: Axes | null): void {
+  #read(place: ChartPlace | null, axes: Axes | null): void {
     const { places = [], series = [] } = this.#chart ?? {}
     const rows = this.#answer?.rows ?? []
     const [first] = place?.rows ?? []

@@ -22,7 +22,7 @@ import {
   lineNumbers,
   placeholder,
 } from '@codemirror/view'
-import type { Place } from '../../model/queryAnswer.ts'
+import type { TextPlace } from '../../model/queryAnswer.ts'
 import type { IndexerSchema } from '../../model/wire.ts'
 import { editorTheme } from './editorTheme.ts'
 import { sqlLanguage } from './sqlLanguage.ts'
@@ -74,7 +74,7 @@ export class Editor {
   }
 
   /** Marks the word at a place; null takes the mark away. */
-  mark(place: Place | null, message: string): void {
+  mark(place: TextPlace | null, message: string): void {
     const { state } = this.#view
     const at = place === null ? null : offsetOf(state, place)
     const word =
@@ -83,7 +83,7 @@ export class Editor {
     this.#view.dispatch(setDiagnostics(state, found))
   }
 
-  goTo(place: Place): void {
+  goTo(place: TextPlace): void {
     this.#view.dispatch({ selection: { anchor: offsetOf(this.#view.state, place) }, scrollIntoView: true })
     this.focus()
   }
@@ -123,7 +123,7 @@ function extensionsOf({ run, changed }: EditorActions): Extension {
 }
 
 /** Places outside the text are taken to its nearest end. */
-function offsetOf(state: EditorState, { line, column }: Place): number {
+function offsetOf(state: EditorState, { line, column }: TextPlace): number {
   const { from, to } = state.doc.line(Math.max(1, Math.min(line, state.doc.lines)))
   return Math.min(to, from + Math.max(0, column - 1))
 }

@@ -1,13 +1,13 @@
 /** The query page: SQL, its result, and a link that brings both back. */
 import type { LinkFields } from '../../model/link.ts'
 import { find } from '../element.ts'
-import type { Frame, Page } from '../page.ts'
+import type { Page, PageFrame } from '../page.ts'
 import { copy } from './download.ts'
 import { markup } from './markup.ts'
 import { QueryView } from './queryView.ts'
 import { wireSplitter } from './splitter.ts'
 
-export function open(host: HTMLElement, frame: Frame): Page {
+export function open(host: HTMLElement, frame: PageFrame): Page {
   host.append(...markup())
   const view = new QueryView({ chainId: frame.chainId, ran: () => frame.writeLink('push') })
   wireSplitter(find('splitter', HTMLElement), find('editor', HTMLElement))

@@ -3,7 +3,7 @@
  */
 import { cellText } from '../../model/cells.ts'
 import { toCsv, toJson } from '../../model/csv.ts'
-import type { Place, QueryAnswer } from '../../model/queryAnswer.ts'
+import type { QueryAnswer, TextPlace } from '../../model/queryAnswer.ts'
 import { button, element, find } from '../element.ts'
 import { wireTabs } from '../tabs.ts'
 import { ChartView } from './chartView.ts'
@@ -21,11 +21,11 @@ export class ResultView {
   readonly #grid = new Grid((selection) => this.#showCell(selection))
   readonly #chart = new ChartView()
   readonly #select: (tab: 'table' | 'chart') => void
-  readonly #goTo: (place: Place) => void
+  readonly #goTo: (place: TextPlace) => void
   #answer: QueryAnswer | null = null
   #tab: 'table' | 'chart' = 'table'
 
-  constructor(goTo: (place: Place) => void) {
+  constructor(goTo: (place: TextPlace) => void) {
     this.#goTo = goTo
     const [table, chart] = this.#panels
     table.append(this.#grid.element, this.#empty, this.#detail)
@@ -58,7 +58,7 @@ export class ResultView {
   }
 
   /** @param more what the reader may press beside going to the place */
-  fail(message: string, code: string, place: Place | null, more: readonly HTMLElement[] = []): void {
+  fail(message: string, code: string, place: TextPlace | null, more: readonly HTMLElement[] = []): void {
     this.tell('')
     this.#showFailure(true)
     this.#failure.replaceChildren(

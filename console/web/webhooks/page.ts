@@ -5,25 +5,25 @@ import { RequestFailure } from '../../model/queryAnswer.ts'
 import { type Webhook, WebhookClient } from '../../model/webhookClient.ts'
 import { origin } from '../api.ts'
 import { button, element } from '../element.ts'
-import type { Frame, Page } from '../page.ts'
+import type { Page, PageFrame } from '../page.ts'
 import { card } from '../parts/card.ts'
 import { table } from '../table.ts'
 import { subscriptionView } from './subscriptionView.ts'
 
-export function open(host: HTMLElement, frame: Frame): Page {
+export function open(host: HTMLElement, frame: PageFrame): Page {
   const view = new WebhooksView(host, frame)
   return { show: (fields) => view.show(fields), linked: () => view.linked() }
 }
 
 class WebhooksView {
   readonly #host: HTMLElement
-  readonly #frame: Frame
+  readonly #frame: PageFrame
   readonly #client = new AccountClient(origin)
   #orgId: string | null = null
   /** The subscription that is shown whole. */
   #id: string | null = null
 
-  constructor(host: HTMLElement, frame: Frame) {
+  constructor(host: HTMLElement, frame: PageFrame) {
     this.#host = host
     this.#frame = frame
   }

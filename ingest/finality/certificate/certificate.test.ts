@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { finalityVectors } from '#test/support/signedFinality.ts'
-import { bytesOf, certificateBytes, finalizeMessage, readCertificate, seedMessage } from './certificate.ts'
+import { bytesOfHex, certificateBytes, finalizeMessage, readCertificate, seedMessage } from './certificate.ts'
 import { CertificateRefusedError } from './certificateRefusedError.ts'
 
 const own = finalityVectors('ownKey')
-const bytes = bytesOf(own.certificate)
+const bytes = bytesOfHex(own.certificate)
 const text = (message: Uint8Array) => Buffer.from(message).toString('latin1')
 
 describe('a certificate', () => {

@@ -62,10 +62,10 @@ export const certificateBytes = (certificate: Certificate): Uint8Array =>
 /** `0x` and lowercase digits. */
 export const hexOf = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`
 
-export const bytesOf = (hex: Hex): Uint8Array => new Uint8Array(Buffer.from(hex.slice(2), 'hex'))
+export const bytesOfHex = (hex: Hex): Uint8Array => new Uint8Array(Buffer.from(hex.slice(2), 'hex'))
 
 const proposalBytes = ({ epoch, view, parentView, digest }: Proposal): Uint8Array =>
-  joined(varintBytes(epoch), varintBytes(view), varintBytes(parentView), bytesOf(digest))
+  joined(varintBytes(epoch), varintBytes(view), varintBytes(parentView), bytesOfHex(digest))
 
 function namespaceBytes(name: string): Uint8Array {
   const text = new TextEncoder().encode(name)

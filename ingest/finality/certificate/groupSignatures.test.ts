@@ -1,7 +1,7 @@
 import { noble } from 'ox/Bls'
 import { describe, expect, it } from 'vitest'
 import { signingNetwork } from '#test/support/signedFinality.ts'
-import { bytesOf } from './certificate.ts'
+import { bytesOfHex } from './certificate.ts'
 import { firstWrong, keyPoint, signaturePoint } from './groupSignatures.ts'
 
 const network = signingNetwork(`0x${'02'.repeat(32)}`)
@@ -54,18 +54,18 @@ describe('a point of a signature', () => {
 
 describe('a point of a key', () => {
   it('is read from 96 bytes, is not infinity, and not outside of the subgroup', () => {
-    expect(keyPoint(bytesOf(network.key))).not.toBeNull()
-    expect(keyPoint(bytesOf(network.key).subarray(1))).toBeNull()
+    expect(keyPoint(bytesOfHex(network.key))).not.toBeNull()
+    expect(keyPoint(bytesOfHex(network.key).subarray(1))).toBeNull()
     expect(keyPoint(network.sign(message(0)))).toBeNull()
     expect(keyPoint(Uint8Array.of(0xc0, ...new Array<number>(95).fill(0)))).toBeNull()
-    const changed = bytesOf(network.key)
+    const changed = bytesOfHex(network.key)
     changed[95] = (changed[95] ?? 0) ^ 1
     expect(keyPoint(changed)).toBeNull()
   })
 })
 
 describe('signatures together', () => {
-  const key = pointOf(keyPoint(bytesOf(network.key)))
+  const key = pointOf(keyPoint(bytesOfHex(network.key)))
   const signed = (byte: number, by = byte) => ({
     message: message(byte),
     signature: pointOf(signaturePoint(network.sign(message(by)))),

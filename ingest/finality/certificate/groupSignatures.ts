@@ -5,19 +5,19 @@
 import { noble } from 'ox/Bls'
 import type { Hex } from '#primitives.ts'
 import { keccak256Hex } from '../../verify/tries/keccak.ts'
-import { bytesOf } from './certificate.ts'
+import { bytesOfHex } from './certificate.ts'
 
 export const signatureSuite = 'BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_'
 
 export const KEY_BYTES = 96
 
 /** Whether a text of hex digits is a key: a point of the subgroup in its one spelling, not infinity. */
-export const isKey = (hex: Hex): boolean => keyPoint(bytesOf(hex)) !== null
+export const isKey = (hex: Hex): boolean => keyPoint(bytesOfHex(hex)) !== null
 
 type SignaturePoint = InstanceType<typeof noble.G1.ProjectivePoint>
 export type KeyPoint = InstanceType<typeof noble.G2.ProjectivePoint>
 
-export interface Signed<Signature = SignaturePoint> {
+export interface SignedBytes<Signature = SignaturePoint> {
   readonly message: Uint8Array
   readonly signature: Signature
 }
@@ -29,7 +29,7 @@ export interface SignatureScheme<Key, Signature> {
   /** The same of a key. */
   keyPoint(bytes: Uint8Array): Key | null
   /** The place of the first signature that is not the key's; null where all are. */
-  firstWrong(key: Key, signed: readonly Signed<Signature>[]): number | null
+  firstWrong(key: Key, signed: readonly SignedBytes<Signature>[]): number | null
 }
 
 /**
@@ -49,7 +49,7 @@ export const keyPoint = (bytes: Uint8Array): KeyPoint | null =>
  * (measured). Whoever chooses signatures has chosen the weights with them, and so cannot have two
  * that are wrong make one that is right.
  */
-export function firstWrong(key: KeyPoint, signed: readonly Signed[]): number | null {
+export function firstWrong(key: KeyPoint, signed: readonly SignedBytes[]): number | null {
   if (isProductOne(key, signed, weightsOf(key, signed))) return null
   const wrong = signed.findIndex((one) => !isProductOne(key, [one], [1n]))
   return wrong < 0 ? null : wrong
@@ -61,7 +61,7 @@ export const groupSignatures: SignatureScheme<KeyPoint, SignaturePoint> = {
   firstWrong,
 }
 
-function isProductOne(key: KeyPoint, signed: readonly Signed[], weights: readonly bigint[]): boolean {
+function isProductOne(key: KeyPoint, signed: readonly SignedBytes[], weights: readonly bigint[]): boolean {
   let messages = noble.G1.ProjectivePoint.ZERO
   let signatures = noble.G1.ProjectivePoint.ZERO
   for (const [index, { message, signature }] of signed.entries()) {
@@ -80,7 +80,7 @@ const onCurve = (message: Uint8Array): SignaturePoint =>
   noble.G1.ProjectivePoint.fromAffine(noble.G1.hashToCurve(message, { DST: signatureSuite }).toAffine())
 
 /** The first counts as it is, each further one 128 bits of what a hash over everything gives. */
-function weightsOf(key: KeyPoint, signed: readonly Signed[]): bigint[] {
+function weightsOf(key: KeyPoint, signed: readonly SignedBytes[]): bigint[] {
   const everything = signed.flatMap(({ message, signature }) => [signature.toRawBytes(true), message])
   const seed = Buffer.concat([key.toRawBytes(true), ...everything])
   return signed.map((_one, index) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { hash } from '#primitives.ts'
 import { digestOf, finalityVectors, signingNetwork } from '#test/support/signedFinality.ts'
-import { bytesOf, certificateBytes, readCertificate } from '../certificate/certificate.ts'
+import { bytesOfHex, certificateBytes, readCertificate } from '../certificate/certificate.ts'
 import { type CertificatePart, CertificateRefusedError } from '../certificate/certificateRefusedError.ts'
 import { recomputedHeader } from '../certificate/recomputedHeader.ts'
 import type { EpochKeys } from '../keys/epochKeys.ts'
@@ -33,7 +33,7 @@ function refusedPart(bytes: Uint8Array, header: CertifiedHeader, keys: EpochKeys
 const mainnet = finalityVectors('mainnet')
 const header = headerOf(mainnet.boundary.block)
 const keys = keysOf(21_600, [0, mainnet.mainnet_identity])
-const bytes = bytesOf(`0x${mainnet.boundary.finalization}`)
+const bytes = bytesOfHex(`0x${mainnet.boundary.finalization}`)
 
 const flipped = (index: number, bit = 1) => bytes.map((byte, at) => (at === index ? byte ^ bit : byte))
 const [voteAt, seedAt] = [bytes.length - 96, bytes.length - 48]
@@ -108,8 +108,8 @@ describe('certificates of a network that changes its key', () => {
     for (const { epoch, height, hash: digest, certificate } of updates) {
       const at = { number: height, hash: hash(digest) }
       const other = keysOf(epochLength, [0, epoch === 0 ? key1 : key0])
-      expect(assertFinalized(bytesOf(certificate), at, both).epoch).toBe(epoch)
-      expect(refusedPart(bytesOf(certificate), at, other)).toBe('vote')
+      expect(assertFinalized(bytesOfHex(certificate), at, both).epoch).toBe(epoch)
+      expect(refusedPart(bytesOfHex(certificate), at, other)).toBe('vote')
     }
   })
 })
@@ -122,14 +122,14 @@ describe('certificates of one secret', () => {
 
   it('are those of the vector, byte by byte', () => {
     expect(network.key).toBe(own.key)
-    expect(network.certificate(own)).toEqual(bytesOf(own.certificate))
-    expect(assertFinalized(bytesOf(own.certificate), at, ownKeys)).toMatchObject({ view: 129 })
+    expect(network.certificate(own)).toEqual(bytesOfHex(own.certificate))
+    expect(assertFinalized(bytesOfHex(own.certificate), at, ownKeys)).toMatchObject({ view: 129 })
   })
 
   it('are refused where the proposal was notarized alone', () => {
-    const signed = `\x0eTEMPO_NOTARIZE${Buffer.from(bytesOf(own.certificate).subarray(0, -96)).toString('latin1')}`
+    const signed = `\x0eTEMPO_NOTARIZE${Buffer.from(bytesOfHex(own.certificate).subarray(0, -96)).toString('latin1')}`
     const notarized = network.sign(Buffer.from(signed, 'latin1'))
-    const certificate = { ...readCertificate(bytesOf(own.certificate)), vote: notarized }
+    const certificate = { ...readCertificate(bytesOfHex(own.certificate)), vote: notarized }
     expect(refusedPart(certificateBytes(certificate), at, ownKeys)).toBe('vote')
   })
 

@@ -1,7 +1,7 @@
 /** The one check of a certificate of finality. Pure; it takes some 35 ms of CPU. */
 import type { BlockRef } from '#primitives.ts'
 import {
-  bytesOf,
+  bytesOfHex,
   type Certificate,
   finalizeMessage,
   readCertificate,
@@ -74,7 +74,7 @@ function heldKey<Key>(
   epoch: number,
 ): Key {
   const held = keyAt(keys, epoch)
-  const point = held && keyPoint(bytesOf(held.key))
+  const point = held && keyPoint(bytesOfHex(held.key))
   if (!point) throw new CertificateRefusedError('key', `none is known for epoch ${epoch}`)
   return point
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { finalityVectors, outcomeExtraData, signingNetwork } from '#test/support/signedFinality.ts'
 import { parseBlock } from '../../read/block.ts'
-import { bytesOf, hexOf } from '../certificate/certificate.ts'
+import { bytesOfHex, hexOf } from '../certificate/certificate.ts'
 import { readEpochOutcome } from './epochOutcome.ts'
 
 const { key } = signingNetwork(`0x${'03'.repeat(32)}`)
@@ -25,7 +25,7 @@ describe('the outcome in the last block of an epoch', () => {
   })
 
   it('is none at any other length', () => {
-    const bytes = bytesOf(outcomeExtraData({ epoch: 8, key }))
+    const bytes = bytesOfHex(outcomeExtraData({ epoch: 8, key }))
     for (const length of bytes.keys()) expect(readEpochOutcome(hexOf(bytes.subarray(0, length)))).toBeNull()
   })
 

@@ -8,7 +8,7 @@
  */
 import type { Hex } from '#primitives.ts'
 import { CanonicalBytes, CanonicalBytesError } from '../certificate/canonicalBytes.ts'
-import { bytesOf, hexOf } from '../certificate/certificate.ts'
+import { bytesOfHex, hexOf } from '../certificate/certificate.ts'
 import { KEY_BYTES, keyPoint } from '../certificate/groupSignatures.ts'
 
 export interface EpochOutcome {
@@ -26,7 +26,7 @@ const LISTS = 4
 /** Null where the bytes are no outcome. What stands behind the flag is passed over. */
 export function readEpochOutcome(extraData: Hex): EpochOutcome | null {
   try {
-    return outcomeOf(new CanonicalBytes(bytesOf(extraData)))
+    return outcomeOf(new CanonicalBytes(bytesOfHex(extraData)))
   } catch (error) {
     if (error instanceof CanonicalBytesError) return null
     throw error

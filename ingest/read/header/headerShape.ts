@@ -1,6 +1,7 @@
 /** The shape of a block's header in a node's answer. */
 
 import {
+  type AnswerPlace,
   DIGITS64,
   DIGITS256,
   expectAddress,
@@ -13,14 +14,13 @@ import {
   type Fields,
   fillIn,
   isAbsent,
-  type Place,
   respell,
 } from '../shape.ts'
 import { spelledQuantity } from '../spelling.ts'
 import { forkFields } from './forkFields.ts'
 
 /** @throws NodeAnswerError */
-export function checkHeader(block: Fields, place: Place): void {
+export function checkHeader(block: Fields, place: AnswerPlace): void {
   // The name that nodes of the first years have for it.
   fillIn(block, 'miner', block['author'])
   expectHash(block, 'hash', place)
@@ -57,7 +57,7 @@ const looseNumbers = [
 ]
 
 /** Eight bytes; some nodes write them as a quantity. */
-function checkNonce(block: Fields, place: Place): void {
+function checkNonce(block: Fields, place: AnswerPlace): void {
   const text = spelledQuantity(block['nonce'])
   if (text !== null) respell(block, 'nonce', `0x${text.slice(2).padStart(2 * NONCE_BYTES, '0')}`)
   expectBytes(block, 'nonce', NONCE_BYTES, place)
@@ -65,7 +65,7 @@ function checkNonce(block: Fields, place: Place): void {
 
 const NONCE_BYTES = 8
 
-function checkConsensusContext(block: Fields, place: Place): void {
+function checkConsensusContext(block: Fields, place: AnswerPlace): void {
   const context = expectFields(block['consensusContext'], 'consensusContext', place)
   for (const field of ['epoch', 'view', 'parentView']) {
     const number = context[field]

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { sliceItems, sliceMembers, textOf } from './jsonSlices.ts'
+import { sliceItems, sliceMembers, sliceText } from './jsonSlices.ts'
 
 test('pieces of any JSON are the texts that parse to its members and items', () => {
   const spaced = (value: unknown, space: number) => JSON.stringify(value, null, space)
@@ -9,7 +9,7 @@ test('pieces of any JSON are the texts that parse to its members and items', () 
       const text = spaced(object, space)
       const found = [...(sliceMembers(text) ?? [])].map(([name, slice]) => [
         name,
-        JSON.parse(textOf(text, slice)),
+        JSON.parse(sliceText(text, slice)),
       ])
       expect(new Map(found as [string, unknown][])).toEqual(new Map(Object.entries(JSON.parse(text))))
     }),
@@ -17,7 +17,7 @@ test('pieces of any JSON are the texts that parse to its members and items', () 
   fc.assert(
     fc.property(fc.array(fc.jsonValue()), fc.nat(3), (list, space) => {
       const text = spaced(list, space)
-      expect(sliceItems(text)?.map((slice) => JSON.parse(textOf(text, slice)))).toEqual(JSON.parse(text))
+      expect(sliceItems(text)?.map((slice) => JSON.parse(sliceText(text, slice)))).toEqual(JSON.parse(text))
     }),
   )
 })

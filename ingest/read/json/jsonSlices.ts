@@ -42,7 +42,7 @@ export function sliceItems(text: string, from = 0): Slice[] | null {
   }
 }
 
-export const textOf = (text: string, { from, to }: Slice): string => text.slice(from, to)
+export const sliceText = (text: string, { from, to }: Slice): string => text.slice(from, to)
 
 /** The end of the object or list that begins at `from`. */
 export function endOfObject(text: string, from: number): number {

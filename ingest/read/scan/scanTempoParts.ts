@@ -3,16 +3,16 @@
  * shape.
  */
 import type { Address } from '#primitives.ts'
-import type { RpcCall } from '../block.ts'
+import type { RpcTxCall } from '../block.ts'
 import { ascii, declined } from '../json/jsonCursor.ts'
 import type { JsonTexts } from '../json/jsonTexts.ts'
 import { ObjectKeys, withKey } from '../json/objectKeys.ts'
 import { DIGITS256 } from '../shape.ts'
 import { ADDRESS_BYTES } from './scannedReceipt.ts'
 
-export function scanCalls(texts: JsonTexts): readonly RpcCall[] {
+export function scanCalls(texts: JsonTexts): readonly RpcTxCall[] {
   const { cursor } = texts
-  const calls: RpcCall[] = []
+  const calls: RpcTxCall[] = []
   cursor.expect(ascii.openList)
   if (cursor.peek() === ascii.closeList) cursor.at++
   else
@@ -23,9 +23,9 @@ export function scanCalls(texts: JsonTexts): readonly RpcCall[] {
 
 const callKeys = new ObjectKeys(['to', 'value', 'input', 'data'])
 
-function scanCall(texts: JsonTexts): RpcCall {
+function scanCall(texts: JsonTexts): RpcTxCall {
   const { cursor } = texts
-  const call: { -readonly [Key in keyof RpcCall]: RpcCall[Key] } = {
+  const call: { -readonly [Key in keyof RpcTxCall]: RpcTxCall[Key] } = {
     to: null,
     value: null,
     input: null,

@@ -9,7 +9,7 @@ import { ascii, declined, type JsonCursor, type Slice } from '../json/jsonCursor
 import type { JsonTexts } from '../json/jsonTexts.ts'
 import { ObjectKeys, withKey } from '../json/objectKeys.ts'
 import { RepeatedText } from '../json/repeatedText.ts'
-import { DIGITS8, DIGITS64, DIGITS256, Place, quantityOf } from '../shape.ts'
+import { AnswerPlace, DIGITS8, DIGITS64, DIGITS256, quantityOf } from '../shape.ts'
 import { spelledHex, spelledQuantity, spellWithin } from '../spelling.ts'
 import { ADDRESS_BYTES, HASH_BYTES } from './scannedReceipt.ts'
 import { scanCalls, scanSignature } from './scanTempoParts.ts'
@@ -74,7 +74,7 @@ function scanOrParse(from: Surroundings): RpcTransaction {
 
 /** @throws NodeAnswerError */
 function parseTransaction({ cursor, owner, index }: Surroundings): RpcTransaction {
-  const place: Place = new Place(Number(owner.number))
+  const place: AnswerPlace = new AnswerPlace(Number(owner.number))
   place.list = 'transactions'
   place.index = index
   return checkTransaction(parseValue(cursor), owner, place)

@@ -42,4 +42,4 @@ export function timestampOf(value: unknown): number | null {
   return Number.isSafeInteger(number) ? number : null
 }
 
-export const quantity = (value: number): string => `0x${value.toString(16)}`
+export const rpcQuantity = (value: number): string => `0x${value.toString(16)}`

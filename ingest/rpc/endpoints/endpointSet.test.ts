@@ -3,9 +3,9 @@ import type { Clock } from '#runtime/runtime.ts'
 import { RpcClient } from '../client/client.ts'
 import { parseEndpointUrl } from '../client/endpointUrl.ts'
 import { Endpoint } from './endpoint.ts'
-import { EndpointSet, type Wish } from './endpointSet.ts'
+import { EndpointSet, type EndpointWish } from './endpointSet.ts'
 
-const wish: Wish = { height: 1, not: new Set(), urgent: true }
+const wish: EndpointWish = { height: 1, not: new Set(), urgent: true }
 
 /**
  * Time passes by a little with each look at it, and a sleep ends a little early, as timers of whole

@@ -2,7 +2,7 @@ import type { Clock } from '#runtime/runtime.ts'
 import type { Endpoint } from './endpoint.ts'
 
 /** A request's demands of an endpoint, and how much they matter. */
-export interface Wish {
+export interface EndpointWish {
   /** Height the endpoint should have reached. */
   readonly height: number
   /** Asked last: their answers for this request were refuted or failed. */
@@ -14,7 +14,7 @@ export interface Wish {
 }
 
 interface Waiter {
-  readonly wish: Wish
+  readonly wish: EndpointWish
   readonly grant: (endpoint: Endpoint) => void
 }
 
@@ -34,7 +34,7 @@ export class EndpointSet {
    * Best first: not excluded, not quarantined, not paused, high enough, least loaded; then in the
    * order of RPC_URL.
    */
-  ranked(wish: Wish, nowMs = this.#clock.monotonic()): readonly Endpoint[] {
+  ranked(wish: EndpointWish, nowMs = this.#clock.monotonic()): readonly Endpoint[] {
     const rank = (endpoint: Endpoint) =>
       (wish.not.has(endpoint.name) ? 8 : 0) +
       (endpoint.quarantined ? 4 : 0) +
@@ -50,7 +50,7 @@ export class EndpointSet {
    * or excluded endpoint is used when it is the only one: a chain with one endpoint must not stop
    * because it failed. Give the place back with `release`.
    */
-  take(wish: Wish, signal?: AbortSignal): Promise<Endpoint> {
+  take(wish: EndpointWish, signal?: AbortSignal): Promise<Endpoint> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
       const leave = () => {
@@ -71,7 +71,7 @@ export class EndpointSet {
   }
 
   /** A place at another endpoint than `wish.except`, or undefined when none is free right now. */
-  takeNow(wish: Wish): Endpoint | undefined {
+  takeNow(wish: EndpointWish): Endpoint | undefined {
     const free = this.#free(wish, this.#clock.monotonic())
     if (!free || wish.not.has(free.name) || free.quarantined) return undefined
     free.inFlight++
@@ -87,7 +87,7 @@ export class EndpointSet {
     this.#timer?.abort()
   }
 
-  #free(wish: Wish, nowMs: number): Endpoint | undefined {
+  #free(wish: EndpointWish, nowMs: number): Endpoint | undefined {
     const candidates = this.ranked(wish, nowMs).filter(({ pausedUntilMs }) => pausedUntilMs <= nowMs)
     // Excluded ones are only asked when nobody else could be, not because the others are busy.
     const wanted = candidates.filter(({ name, quarantined }) => !wish.not.has(name) && !quarantined)

@@ -5,7 +5,7 @@
  */
 import type { Hash } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import { bytesOf, readCertificate } from '../../finality/certificate/certificate.ts'
+import { bytesOfHex, readCertificate } from '../../finality/certificate/certificate.ts'
 import {
   type CertificatePart,
   CertificateRefusedError,
@@ -66,7 +66,7 @@ class FinalityEndpoints implements FinalityNetwork {
       given.set(text, [...(given.get(text) ?? []), one.name])
     }
     return {
-      given: [...given].map(([text, endpoints]) => ({ bytes: bytesOf(`0x${text}`), endpoints })),
+      given: [...given].map(([text, endpoints]) => ({ bytes: bytesOfHex(`0x${text}`), endpoints })),
       without,
       isPart: asked.length < this.#all.length && this.#all.some((one) => !one.isPaused && one.isInDebt),
     }
@@ -118,7 +118,7 @@ class FinalityEndpoints implements FinalityNetwork {
 
   #note(one: AskedEndpoint, text: string): void {
     try {
-      this.#headerless.set(one, { text, digest: readCertificate(bytesOf(`0x${text}`)).digest })
+      this.#headerless.set(one, { text, digest: readCertificate(bytesOfHex(`0x${text}`)).digest })
     } catch (error) {
       if (!(error instanceof CertificateRefusedError)) throw error
       this.#headerless.delete(one)

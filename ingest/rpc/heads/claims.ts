@@ -3,7 +3,7 @@ import { type Claim, isCatchingUp, mayBeAhead } from '../../finality/rules/claim
 import { HEADS_APART_MAX } from '../../source.ts'
 import type { RpcClient } from '../client/client.ts'
 import { RpcError } from '../client/errors.ts'
-import { parseBlockRef, quantity, timestampOf } from '../client/parse.ts'
+import { parseBlockRef, rpcQuantity, timestampOf } from '../client/parse.ts'
 import type { Admission } from '../endpoints/admission.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { isProvedHeader } from './parentLinks.ts'
@@ -143,7 +143,7 @@ export class Claims {
 
   #header(endpoint: Endpoint, number: number, signal?: AbortSignal): Promise<unknown> {
     return this.#options.admission.ask(endpoint, (client) =>
-      client.call('eth_getBlockByNumber', [quantity(number), false], signal),
+      client.call('eth_getBlockByNumber', [rpcQuantity(number), false], signal),
     )
   }
 }

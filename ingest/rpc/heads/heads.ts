@@ -5,7 +5,7 @@ import type { FinalityRule } from '../../finality/rules/finalityRule.ts'
 import type { ChainHead } from '../../source.ts'
 import type { RpcCall } from '../client/client.ts'
 import { ContradictedAloneError, EndpointsDisagreeError, RpcError, SourceError } from '../client/errors.ts'
-import { parseBlockRef, quantity } from '../client/parse.ts'
+import { parseBlockRef, rpcQuantity } from '../client/parse.ts'
 import type { Admission } from '../endpoints/admission.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { EndpointSet } from '../endpoints/endpointSet.ts'
@@ -173,7 +173,10 @@ export class Heads {
   async blockRef(number: number, signal?: AbortSignal, held?: string): Promise<BlockRef | null> {
     const ask = (endpoint: Endpoint) =>
       this.#options.admission.ask(endpoint, async (client) =>
-        parseBlockRef(await client.call('eth_getBlockByNumber', [quantity(number), false], signal), client),
+        parseBlockRef(
+          await client.call('eth_getBlockByNumber', [rpcQuantity(number), false], signal),
+          client,
+        ),
       )
     for (let round = 1; ; round++) {
       try {
@@ -275,7 +278,7 @@ export class Heads {
   async #wrongOf(number: number, first: Endpoint, second: Endpoint, signal?: AbortSignal): Promise<Wrong> {
     const headerOf = (endpoint: Endpoint) => async (at: number) =>
       this.#options.admission.ask(endpoint, async (client) => {
-        const header = await client.call('eth_getBlockByNumber', [quantity(at), false], signal)
+        const header = await client.call('eth_getBlockByNumber', [rpcQuantity(at), false], signal)
         const ref = parseBlockRef(header, client)
         return ref && { ref, header }
       })

@@ -1,7 +1,7 @@
 import { type BlockRange, blockCount } from '../../range.ts'
 import type { EncodedBlock } from '../../verify/parts/encodedBlock.ts'
 import type { CallAnswer, RpcClient } from '../client/client.ts'
-import { quantity } from '../client/parse.ts'
+import { rpcQuantity } from '../client/parse.ts'
 
 /**
  * Blocks of a range as they were hashed; null where the node does not tell them, whatever its
@@ -14,7 +14,7 @@ export async function requestEncoded(
   signal?: AbortSignal,
 ): Promise<readonly EncodedBlock[] | null> {
   if (!batches && blockCount(range) > 1) return null
-  const numbers = Array.from({ length: blockCount(range) }, (_, k) => [quantity(range.from + k)])
+  const numbers = Array.from({ length: blockCount(range) }, (_, k) => [rpcQuantity(range.from + k)])
   const calls = numbers.flatMap((params) => [
     { method: 'debug_getRawBlock', params },
     { method: 'debug_getRawReceipts', params },

@@ -2,7 +2,7 @@
 import type { Clock } from '#runtime/runtime.ts'
 import type { BlockRange } from '../../range.ts'
 import { HistoryPrunedError } from '../client/errors.ts'
-import { quantity } from '../client/parse.ts'
+import { rpcQuantity } from '../client/parse.ts'
 import type { Admission } from '../endpoints/admission.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Heads } from '../heads/heads.ts'
@@ -157,7 +157,7 @@ export class HeldBlocks {
   }
 
   async #holdsAt(endpoint: Endpoint, number: number, signal?: AbortSignal): Promise<boolean> {
-    const params = [quantity(number)]
+    const params = [rpcQuantity(number)]
     const calls = [{ method: 'eth_getBlockByNumber', params: [...params, false] }]
     if (endpoint.blockReceipts && !endpoint.lacking.has(number))
       calls.push({ method: 'eth_getBlockReceipts', params })

@@ -1,7 +1,7 @@
 import { type BlockRange, blockCount } from '../../range.ts'
 import { callText, type RpcClient } from '../client/client.ts'
 import type { FailedItems, RpcError, RpcFailure } from '../client/errors.ts'
-import { quantity } from '../client/parse.ts'
+import { rpcQuantity } from '../client/parse.ts'
 
 /**
  * The batch that asks for a range: block k with id 2k, its receipts with id 2k + 1 (the shape of
@@ -10,7 +10,7 @@ import { quantity } from '../client/parse.ts'
 export function rangeBody(range: BlockRange): string {
   const calls: string[] = []
   for (let k = 0; k < blockCount(range); k++) {
-    const number = quantity(range.from + k)
+    const number = rpcQuantity(range.from + k)
     calls.push(
       callText(2 * k, { method: 'eth_getBlockByNumber', params: [number, true] }),
       callText(2 * k + 1, { method: 'eth_getBlockReceipts', params: [number] }),

@@ -6,7 +6,7 @@ import type { FetchOptions, RawRange } from '../../source.ts'
 import { RpcError, SourceError } from '../client/errors.ts'
 import type { Admission } from '../endpoints/admission.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import type { EndpointSet, Wish } from '../endpoints/endpointSet.ts'
+import type { EndpointSet, EndpointWish } from '../endpoints/endpointSet.ts'
 import type { Heads } from '../heads/heads.ts'
 import { requestEncoded } from './encodedBlocks.ts'
 import { HeldBlocks } from './pruned.ts'
@@ -135,7 +135,7 @@ export class RangeFetch {
 
   async #tryOnce(attempt: Attempt, signal?: AbortSignal): Promise<RawRange> {
     const { endpoints, heads } = this.#options
-    const wish: Wish = {
+    const wish: EndpointWish = {
       height: attempt.asked.from,
       not: new Set([...attempt.not, ...attempt.tried, ...this.#silentOnBytes(attempt)]),
       urgent: attempt.asked.to >= heads.number,
@@ -156,7 +156,7 @@ export class RangeFetch {
    */
   async #hedged(
     endpoint: Endpoint,
-    wish: Wish,
+    wish: EndpointWish,
     ask: (of: Endpoint, until: AbortSignal) => Promise<RawRange>,
     signal?: AbortSignal,
   ): Promise<RawRange> {
@@ -183,7 +183,7 @@ export class RangeFetch {
 
   #hedgeAt(
     slow: Endpoint,
-    wish: Wish,
+    wish: EndpointWish,
     ask: (other: Endpoint) => Promise<RawRange>,
   ): Promise<RawRange> | undefined {
     if (this.#hedges * REQUESTS_PER_HEDGE >= this.#requests) return undefined

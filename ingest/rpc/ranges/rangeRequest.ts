@@ -1,7 +1,7 @@
 import { mapAtMost } from '#runtime/mapAtMost.ts'
 import { type BlockRange, blockCount } from '../../range.ts'
 import { callText, type RpcClient, SINGLES_AT_ONCE } from '../client/client.ts'
-import { quantity } from '../client/parse.ts'
+import { rpcQuantity } from '../client/parse.ts'
 import { assertRangeAnswer, rangeBody } from './rangeAnswer.ts'
 import { RangeBudget } from './rangeBudget.ts'
 import { askReceiptsSingly } from './receiptsSingly.ts'
@@ -41,7 +41,7 @@ export async function requestRange(
 /** Answers of single calls, put between brackets: they carry the ids the batch would have had. */
 async function composeFromSingles(client: RpcClient, range: BlockRange, signal?: AbortSignal) {
   const calls = Array.from({ length: 2 * blockCount(range) }, (_, id) => {
-    const number = quantity(range.from + Math.floor(id / 2))
+    const number = rpcQuantity(range.from + Math.floor(id / 2))
     return id % 2 === 0
       ? callText(id, { method: 'eth_getBlockByNumber', params: [number, true] })
       : callText(id, { method: 'eth_getBlockReceipts', params: [number] })

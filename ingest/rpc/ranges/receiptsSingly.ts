@@ -6,12 +6,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { mapAtMost } from '#runtime/mapAtMost.ts'
 import { type BlockRange, blockCount } from '../../range.ts'
-import { sliceItems, sliceMembers, textOf } from '../../read/json/jsonSlices.ts'
+import { sliceItems, sliceMembers, sliceText } from '../../read/json/jsonSlices.ts'
 import { isAbsent } from '../../read/shape.ts'
 import { spelledQuantity } from '../../read/spelling.ts'
 import { callText, type RpcClient, SINGLES_AT_ONCE } from '../client/client.ts'
 import { RpcError } from '../client/errors.ts'
-import { parseBlockRef, quantity } from '../client/parse.ts'
+import { parseBlockRef, rpcQuantity } from '../client/parse.ts'
 import type { RangeBudget } from './rangeBudget.ts'
 
 /**
@@ -42,7 +42,7 @@ export async function askReceiptsSingly(
     SINGLES_AT_ONCE,
     numbers,
     (number, ended) => {
-      const call = { method: 'eth_getBlockByNumber', params: [quantity(number), true] }
+      const call = { method: 'eth_getBlockByNumber', params: [rpcQuantity(number), true] }
       return postOne(client, callText(2 * (number - range.from), call), budget, ended)
     },
     signal,
@@ -101,11 +101,11 @@ async function askLists(
 ): Promise<readonly ListedBlock[]> {
   const method = 'eth_getBlockByNumber'
   const ask = async (number: number, ended: AbortSignal) =>
-    await client.call(method, [quantity(number), false], ended, budget)
+    await client.call(method, [rpcQuantity(number), false], ended, budget)
   const told: unknown[] = []
   for (let at = 0; batches && at < numbers.length; at += RECEIPTS_PER_BATCH) {
     const piece = numbers.slice(at, at + RECEIPTS_PER_BATCH)
-    const calls = piece.map((number) => ({ method, params: [quantity(number), false] }))
+    const calls = piece.map((number) => ({ method, params: [rpcQuantity(number), false] }))
     for (const answer of await client.batch(calls, signal, budget)) {
       if (!answer.ok) throw answer.error
       told.push(answer.result)
@@ -200,7 +200,7 @@ function cutBatch(text: string, count: number, client: RpcClient): readonly stri
     const members = sliceMembers(text, from)
     const id = members?.get('id')
     const result = resultOf(text, members, client)
-    if (id) results.set(textOf(text, id), result)
+    if (id) results.set(sliceText(text, id), result)
   }
   return Array.from({ length: count }, (_, id) => {
     const result = results.get(String(id))
@@ -212,10 +212,10 @@ function cutBatch(text: string, count: number, client: RpcClient): readonly stri
 
 function resultOf(text: string, members: ReturnType<typeof sliceMembers>, client: RpcClient): string {
   const [error, result] = [members?.get('error'), members?.get('result')]
-  const problem = error && textOf(text, error)
+  const problem = error && sliceText(text, error)
   if (problem !== undefined && problem !== 'null') throw client.nodeError(parsed(problem, client))
   if (!result) throw client.error('malformed', 'an answer without result')
-  return textOf(text, result)
+  return sliceText(text, result)
 }
 
 function parsed(text: string, client: RpcClient): unknown {
@@ -236,5 +236,5 @@ const names = (hash: unknown, text: string): boolean => text.includes(`"blockHas
 function receiptOf(hash: unknown, text: string, mayLack: boolean): string {
   const told = sliceMembers(text)?.get('blockHash')
   if (!told) return mayLack ? 'null' : text
-  return textOf(text, told).toLowerCase() === JSON.stringify(hash).toLowerCase() ? text : 'null'
+  return sliceText(text, told).toLowerCase() === JSON.stringify(hash).toLowerCase() ? text : 'null'
 }

@@ -8,7 +8,7 @@ import { signatureText } from './tempoSignature.ts'
  * The parts of a signature by one key or by an identity; null for any other kind, and for bytes that
  * its parts would not be written as.
  */
-export function readSignature(bytes: Buffer): Loose | null {
+export function readSignatureParts(bytes: Buffer): Loose | null {
   const parts = bytes[0] === ZK_TAG ? zkParts(bytes.subarray(1)) : primitiveParts(bytes)
   return parts !== null && signatureText(parts) === textOf(bytes) ? parts : null
 }

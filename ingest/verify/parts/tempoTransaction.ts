@@ -6,7 +6,7 @@
  * transaction is told by its parts (sender.ts), and only its bytes are proved.
  */
 
-import type { RpcCall, RpcTransaction } from '../../read/block.ts'
+import type { RpcTransaction, RpcTxCall } from '../../read/block.ts'
 import type { RlpItem } from '../tries/rlp.ts'
 import { hex, isObject, type Loose, listOf, parity, scalar } from './looseFields.ts'
 import { malformed } from './primitiveSignature.ts'
@@ -47,7 +47,7 @@ export function hasOpenEncoding(tx: RpcTransaction): boolean {
   return text === null || (isOfOwners(tx.signature) && text !== malformed)
 }
 
-function callItem(call: RpcCall): RlpItem {
+function callItem(call: RpcTxCall): RlpItem {
   return [call.to, call.value, call.input ?? call.data]
 }
 

@@ -6,7 +6,7 @@ import { withFlipped } from '#test/support/json.ts'
 import { accessKeys, signZk, zkTransaction, zkVector } from '#test/support/zkSignature.ts'
 import type { RpcTransaction } from '../../read/block.ts'
 import { RlpWriter } from '../tries/rlp.ts'
-import { readSignature } from './signatureParts.ts'
+import { readSignatureParts } from './signatureParts.ts'
 import { signatureText } from './tempoSignature.ts'
 import { writeTransaction } from './transaction.ts'
 
@@ -38,7 +38,7 @@ describe("an identity's signature", () => {
       fc.asyncProperty(identities, fc.constantFrom(...accessKeys()), async (one, key) => {
         const { bytes, json } = await signZk(one, key, digest)
         expect(signatureText(json)).toBe(bytes)
-        expect(signatureText(readSignature(Buffer.from(bytes.slice(2), 'hex')))).toBe(bytes)
+        expect(signatureText(readSignatureParts(Buffer.from(bytes.slice(2), 'hex')))).toBe(bytes)
       }),
       { numRuns: 20 },
     )
@@ -102,7 +102,7 @@ describe("an identity's signature", () => {
 describe('a signature read from bytes', () => {
   it('has no parts when they would be written as other bytes', () => {
     const bytes = Buffer.from(String(signatureText(zkVector.keyAuthorizationJson.signature)).slice(2), 'hex')
-    const read = (...parts: readonly Uint8Array[]) => readSignature(Buffer.concat(parts))
+    const read = (...parts: readonly Uint8Array[]) => readSignatureParts(Buffer.concat(parts))
     expect(read(bytes)).not.toBeNull()
     expect(read(bytes, Buffer.of(0))).toBeNull()
     expect(read(bytes.subarray(0, -1))).toBeNull()
@@ -115,7 +115,7 @@ describe('a signature read from bytes', () => {
   it('never throws, and never takes an identity for an access key', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
-        expect(readSignature(Buffer.concat([Buffer.of(6), bytes]))).toBeNull()
+        expect(readSignatureParts(Buffer.concat([Buffer.of(6), bytes]))).toBeNull()
       }),
     )
   })

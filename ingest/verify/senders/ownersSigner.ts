@@ -3,7 +3,7 @@
  * `rlp([account, [salt, version, threshold, owners], approvals])`.
  */
 
-import { readSignature } from '../parts/signatureParts.ts'
+import { readSignatureParts } from '../parts/signatureParts.ts'
 import { isZk } from '../parts/zkSignature.ts'
 import { keccak256 } from '../tries/keccak.ts'
 import { contentOf, listItems } from '../tries/rlpItems.ts'
@@ -29,7 +29,7 @@ export function ownersSigner(signature: string, digest: Uint8Array): Sender {
 const domain = Buffer.from('tempo:multisig:signature')
 
 function approverOf(approval: Buffer, digest: Uint8Array): Sender {
-  const parts = readSignature(approval)
+  const parts = readSignatureParts(approval)
   if (parts === null) return 'unprovable'
   return isZk(parts) ? zkSigner(parts, digest) : primitiveSigner(parts, digest)
 }

@@ -27,7 +27,7 @@ export function primitiveSigner(signature: Loose, hash: Uint8Array): Sender {
     case 'p256':
       return ofKey((signature['preHash'] === true ? isP256OfMessage : isP256OfDigest)(hash, { r, s, x, y }))
     case 'webAuthn': {
-      const data = Buffer.from(textOf(signature['webauthnData'])?.slice(2) ?? '', 'hex')
+      const data = Buffer.from(fieldHex(signature['webauthnData'])?.slice(2) ?? '', 'hex')
       const message = readAssertion(data, Buffer.from(hash).toString('base64url'))
       if (message === 'unknown') return 'unprovable'
       return ofKey(message !== 'other' && isP256OfMessage(message, { r, s, x, y }))
@@ -41,6 +41,6 @@ export const parityOf = (text: string | null | undefined): 0 | 1 | undefined =>
   text === '0x0' ? 0 : text === '0x1' ? 1 : undefined
 
 /** Text of a signature's field; nodes differ in the case of its digits. */
-export function textOf(value: unknown): Hex | null {
+export function fieldHex(value: unknown): Hex | null {
   return typeof value === 'string' && value.startsWith('0x') ? `0x${value.slice(2).toLowerCase()}` : null
 }

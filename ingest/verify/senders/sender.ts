@@ -10,7 +10,7 @@ import { keyAuthorizationFields } from '../parts/tempoTransaction.ts'
 import { isZk, rlpOf } from '../parts/zkSignature.ts'
 import { keccak256 } from '../tries/keccak.ts'
 import { ownersSigner } from './ownersSigner.ts'
-import { parityOf, primitiveSigner, type Sender, textOf } from './primitiveSigner.ts'
+import { fieldHex, parityOf, primitiveSigner, type Sender } from './primitiveSigner.ts'
 import { addressOf, recoverAddress } from './secp256k1.ts'
 import { legacySignature, signingHash } from './signingHash.ts'
 import { zkAddress, zkSigner } from './zkSigner.ts'
@@ -38,7 +38,7 @@ export function statedSender({ type, signature }: RpcTransaction): Hex | null {
   if (isZk(signature)) return zkAddress(signature)
   // A string: owners of a configurable account are the access key (draft, since T14).
   if (isObject(signature['signature']) || typeof signature['signature'] === 'string')
-    return textOf(signature['userAddress'])
+    return fieldHex(signature['userAddress'])
   if (signature['type'] !== 'p256' && signature['type'] !== 'webAuthn') return null
   return addressOf(Buffer.from(word(signature['pubKeyX']) + word(signature['pubKeyY']), 'hex'))
 }
@@ -48,12 +48,12 @@ function tempoSender(tx: RpcTransaction): Sender {
   const hash = isObject(signature) || typeof signature === 'string' ? signingHash(tx) : null
   if (hash === null) return 'unprovable'
   if (!isObject(signature) || !isObject(signature['signature'])) return rootSigner(signature, hash)
-  const account = textOf(signature['userAddress'])
+  const account = fieldHex(signature['userAddress'])
   if (account === null) return 'unprovable'
   const signer = primitiveSigner(signature['signature'], boundHash(signature['version'], hash, account))
   // Whether the account ever admitted the key is the chain's state; that the key signed can be
   // told.
-  const key = textOf(signature['keyId'])
+  const key = fieldHex(signature['keyId'])
   if (signer === 'unprovable' || signer === 'nobody') return signer
   if (key !== null && key !== signer) return 'nobody'
   return isObject(grant) && isOfAnother(grant, signer, account) ? 'nobody' : account
@@ -72,7 +72,7 @@ function rootSigner(signature: unknown, digest: Uint8Array): Sender {
  * admin key may grant too (since T6).
  */
 function isOfAnother(grant: Loose, key: Hex, account: Hex): boolean {
-  if (!isZk(grant['signature']) || textOf(grant['keyId']) !== key) return false
+  if (!isZk(grant['signature']) || fieldHex(grant['keyId']) !== key) return false
   const grantor = grantingAccount(grant)
   return grantor !== 'unprovable' && grantor !== account
 }

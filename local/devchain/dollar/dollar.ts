@@ -5,7 +5,7 @@
 import { createClient, encodeFunctionData, type Hex, http, parseAbi, parseSignature } from 'viem'
 import { call } from 'viem/actions'
 import type { DevRpc } from '../devRpc.ts'
-import { type Call, type DevNode, sendFromGenesis } from '../genesisAccount.ts'
+import { type DevNode, type GenesisCall, sendFromGenesis } from '../genesisAccount.ts'
 import compiled from './dollar.json' with { type: 'json' }
 
 export const DEV_DOLLAR: Hex = '0x5553440000000000000000000000000000000000'
@@ -22,7 +22,7 @@ export async function placeDollar(rpc: DevRpc): Promise<void> {
 }
 
 /** The call that gives an account so many units of it. */
-export const mintOf = (to: Hex, units: bigint): Call => ({
+export const mintOf = (to: Hex, units: bigint): GenesisCall => ({
   to: DEV_DOLLAR,
   data: encodeFunctionData({ abi, functionName: 'mint', args: [to, units] }),
 })
@@ -30,7 +30,7 @@ export const mintOf = (to: Hex, units: bigint): Call => ({
 /**
  * The authorization that a payer signs by EIP-3009. Amount and times are decimal text: units, Unix seconds.
  */
-export interface Authorization {
+export interface SignedAuthorization {
   readonly from: string
   readonly to: string
   readonly value: string
@@ -45,17 +45,17 @@ export const devDollarOn = (chain: DevNode) => ({
   address: DEV_DOLLAR,
   // By its domain (EIP-712) clients sign.
   ...{ name: 'USD Coin', version: '2', decimals: 6 },
-  settle: (authorization: Authorization) => settle(chain, authorization),
+  settle: (authorization: SignedAuthorization) => settle(chain, authorization),
 })
 
 /** Tried out first, so that what the token refuses sends nothing. @throws where the chain refuses it */
-async function settle(chain: DevNode, authorization: Authorization): Promise<Hex> {
+async function settle(chain: DevNode, authorization: SignedAuthorization): Promise<Hex> {
   const transfer = { to: DEV_DOLLAR, data: dataOf(authorization) } as const
   await call(createClient({ transport: http(chain.rpcUrl) }), transfer)
   return sendFromGenesis(chain, transfer)
 }
 
-function dataOf(signed: Authorization): Hex {
+function dataOf(signed: SignedAuthorization): Hex {
   const { r, s, yParity } = parseSignature(hex(signed.signature))
   const { from, to, value, validAfter, validBefore, nonce } = signed
   const times = [BigInt(validAfter), BigInt(validBefore)] as const

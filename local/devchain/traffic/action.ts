@@ -1,6 +1,6 @@
 /** The shape of everything that happens in the traffic. */
 import type { Hex } from '#primitives.ts'
-import type { Call } from './calls.ts'
+import type { TxCall } from './calls.ts'
 import type { Dice } from './dice.ts'
 import type { Learned } from './learned.ts'
 import type { Party } from './parties.ts'
@@ -19,7 +19,7 @@ export interface Scene {
 /** Somebody's wish; envelope, fee token and nonce lane are chosen later if it leaves them open. */
 export interface Intent {
   readonly from: Party
-  readonly calls: readonly [Call, ...Call[]]
+  readonly calls: readonly [TxCall, ...TxCall[]]
   /** 1,500,000 when absent. */
   readonly gas?: bigint
   readonly envelope?: Envelope

@@ -19,7 +19,7 @@ import { genesisTokens } from '../genesisAccount.ts'
 import contracts from './contracts.json' with { type: 'json' }
 
 /** One call of a transaction; without `to` it creates a contract. */
-export interface Call {
+export interface TxCall {
   readonly to?: Hex
   readonly data: Hex
 }
@@ -66,12 +66,12 @@ type Arguments<abi extends Abi, name extends Writes<abi>> =
   ContractFunctionArgs<abi, 'nonpayable', name> extends infer list extends readonly unknown[] ? list : never
 
 /** A call of a contract's function, typed by its ABI. */
-export function callOf<const abi extends Abi, name extends Writes<abi>>(
+export function abiCall<const abi extends Abi, name extends Writes<abi>>(
   to: Hex,
   abi: abi,
   name: name,
   args: Arguments<abi, name>,
-): Call {
+): TxCall {
   const untyped: { abi: Abi; functionName: string; args: readonly unknown[] } = {
     abi,
     functionName: name,
@@ -84,29 +84,29 @@ export function onToken<name extends Writes<typeof Abis.tip20>>(
   token: Hex,
   name: name,
   ...args: Arguments<typeof Abis.tip20, name>
-): Call {
-  return callOf(token, Abis.tip20, name, args)
+): TxCall {
+  return abiCall(token, Abis.tip20, name, args)
 }
 
 export function onExchange<name extends Writes<typeof Abis.stablecoinDex>>(
   name: name,
   ...args: Arguments<typeof Abis.stablecoinDex, name>
-): Call {
-  return callOf(exchange, Abis.stablecoinDex, name, args)
+): TxCall {
+  return abiCall(exchange, Abis.stablecoinDex, name, args)
 }
 
 /** The creation of a PlainToken, and of the contracts without arguments. */
-export function createPlainToken(name: string, symbol: string, decimals: number, supply: bigint): Call {
+export function createPlainToken(name: string, symbol: string, decimals: number, supply: bigint): TxCall {
   const { bytecode } = bytecodeOf('PlainToken')
   return { data: encodeDeployData({ abi: plainTokenAbi, bytecode, args: [name, symbol, decimals, supply] }) }
 }
 
-export function createEarnVault(asset: Hex): Call {
+export function createEarnVault(asset: Hex): TxCall {
   const { bytecode } = bytecodeOf('EarnVault')
   return { data: encodeDeployData({ abi: earnVaultAbi, bytecode, args: [asset] }) }
 }
 
-export function createContract(name: 'Collectible' | 'Workshop' | 'Faulty' | 'OddLogs'): Call {
+export function createContract(name: 'Collectible' | 'Workshop' | 'Faulty' | 'OddLogs'): TxCall {
   return { data: bytecodeOf(name).bytecode }
 }
 

@@ -3,10 +3,10 @@
  * its fee tokens, sponsors, nonce lanes and deadlines.
  */
 import type { Intent, Scene } from './action.ts'
-import { type Call, pathUsd } from './calls.ts'
+import { pathUsd, type TxCall } from './calls.ts'
 import { Deck } from './deck.ts'
 import type { Dice } from './dice.ts'
-import { type Draft, type Envelope, expiringLane } from './signDraft.ts'
+import { type Envelope, expiringLane, type TxDraft } from './signDraft.ts'
 
 type Feature = 'none' | 'feeToken' | 'sponsor' | 'lane' | 'sponsoredLane' | 'expiring' | 'window'
 
@@ -46,7 +46,7 @@ export function createWardrobe(dice: Dice): Wardrobe {
 }
 
 /** Makes a draft of an intent. */
-export function dress(intent: Intent, scene: Scene, { envelopes, features }: Wardrobe): Draft {
+export function dress(intent: Intent, scene: Scene, { envelopes, features }: Wardrobe): TxDraft {
   const { from, calls, gas = gasDefault, delegate } = intent
   const envelope = intent.envelope ?? (suitsEthereum(intent, scene) ? envelopes.deal() : 'tempo')
   const draft = { from, calls, gas, envelope }
@@ -59,7 +59,7 @@ export function dress(intent: Intent, scene: Scene, { envelopes, features }: War
   return { ...draft, ...fees, ...featureOf(features.deal(), scene) }
 }
 
-function featureOf(feature: Feature, { dice, world, timestamp }: Scene): Partial<Draft> {
+function featureOf(feature: Feature, { dice, world, timestamp }: Scene): Partial<TxDraft> {
   const lane = { nonceKey: BigInt(dice.between(1, LANES)) }
   const sponsor = { sponsor: dice.pick(world.sponsors), feeToken: dice.pick(world.feeTokens) }
   switch (feature) {
@@ -86,6 +86,6 @@ function suitsEthereum({ from, calls }: Intent, scene: Scene): boolean {
   return from.plain !== undefined && !from.accessKey && more.length === 0 && paysForItself(call, scene)
 }
 
-function paysForItself({ to }: Call, { world }: Scene): boolean {
+function paysForItself({ to }: TxCall, { world }: Scene): boolean {
   return !to?.startsWith('0x20c0') || world.feeTokens.includes(to)
 }

@@ -6,14 +6,21 @@
 import { encodeFunctionData } from 'viem'
 import { Abis } from 'viem/tempo'
 import { messageOf } from '#errors.ts'
-import { type Answer, type Call, type DevRpc, field, quantity, textField } from '#local/devchain/devRpc.ts'
+import {
+  type DevRpc,
+  type DevRpcAnswer,
+  type DevRpcCall,
+  field,
+  hexQuantity,
+  textField,
+} from '#local/devchain/devRpc.ts'
 import { BASE_FEE_PER_GAS } from '#local/devchain/node.ts'
 import type { Hex } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { nonceManager } from './calls.ts'
 import type { SeenLog } from './learned.ts'
-import { type Draft, expiringLane, signDraft } from './signDraft.ts'
+import { expiringLane, signDraft, type TxDraft } from './signDraft.ts'
 
 export interface Producer {
   readonly rpc: DevRpc
@@ -32,7 +39,7 @@ export interface MinedTransaction {
 /** Mines one block with the drafts, as far as the node takes them, and tells what came of them. */
 export async function produceBlock(
   producer: Producer,
-  drafts: readonly Draft[],
+  drafts: readonly TxDraft[],
   miner: Hex,
 ): Promise<MinedTransaction[]> {
   const { rpc, clock } = producer
@@ -45,13 +52,13 @@ export async function produceBlock(
   // clock.
   const timestamp = Math.max(parentTimestamp, Math.floor(clock.now() / 1000))
   await rpc.call('anvil_setCoinbase', miner)
-  await rpc.call('anvil_setNextBlockBaseFeePerGas', quantity(BASE_FEE_PER_GAS))
-  await rpc.call('evm_setNextBlockTimestamp', quantity(timestamp))
+  await rpc.call('anvil_setNextBlockBaseFeePerGas', hexQuantity(BASE_FEE_PER_GAS))
+  await rpc.call('evm_setNextBlockTimestamp', hexQuantity(timestamp))
   await rpc.call('evm_mine')
   return hashes.length === 0 ? [] : collect(producer, hashes)
 }
 
-async function signAll({ rpc, chainId, log }: Producer, drafts: readonly Draft[]): Promise<Hex[]> {
+async function signAll({ rpc, chainId, log }: Producer, drafts: readonly TxDraft[]): Promise<Hex[]> {
   const lanes = [...new Map(drafts.map((draft) => [laneOf(draft), nonceCall(draft)])).entries()]
   const answers = await rpc.batch(lanes.map(([, call]) => call))
   const nonces = new Map(lanes.map(([lane], index) => [lane, nonceIn(answers[index])]))
@@ -71,11 +78,11 @@ async function signAll({ rpc, chainId, log }: Producer, drafts: readonly Draft[]
   return raws
 }
 
-function laneOf({ from, nonceKey = 0n }: Draft): string {
+function laneOf({ from, nonceKey = 0n }: TxDraft): string {
   return `${from.address}/${nonceKey}`
 }
 
-function nonceCall({ from, nonceKey = 0n }: Draft): Call {
+function nonceCall({ from, nonceKey = 0n }: TxDraft): DevRpcCall {
   if (nonceKey === 0n || nonceKey === expiringLane) return ['eth_getTransactionCount', from.address, 'latest']
   const data = encodeFunctionData({
     abi: Abis.nonce,
@@ -85,7 +92,7 @@ function nonceCall({ from, nonceKey = 0n }: Draft): Call {
   return ['eth_call', { to: nonceManager, data }, 'latest']
 }
 
-function nonceIn(answer: Answer | undefined): number | undefined {
+function nonceIn(answer: DevRpcAnswer | undefined): number | undefined {
   return answer && 'result' in answer && typeof answer.result === 'string' ? Number(answer.result) : undefined
 }
 
@@ -105,7 +112,7 @@ async function send({ rpc, log }: Producer, raws: readonly Hex[]): Promise<strin
  */
 async function collect({ rpc, log }: Producer, hashes: readonly string[]): Promise<MinedTransaction[]> {
   const answers = await rpc.batch(hashes.map((hash) => ['eth_getTransactionReceipt', hash]))
-  const missing: Call[] = []
+  const missing: DevRpcCall[] = []
   const mined: MinedTransaction[] = []
   for (const [index, answer] of answers.entries()) {
     const receipt = 'result' in answer ? answer.result : null

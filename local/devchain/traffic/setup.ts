@@ -5,14 +5,13 @@
  */
 import { encodeFunctionData } from 'viem'
 import { Abis } from 'viem/tempo'
-import type { Call as RpcCall } from '#local/devchain/devRpc.ts'
+import type { DevRpcCall as RpcCall } from '#local/devchain/devRpc.ts'
 import type { Hex } from '#primitives.ts'
 import { type Scene, units } from './action.ts'
 import { place } from './actions/exchange.ts'
 import {
+  abiCall,
   addressRegistry,
-  type Call,
-  callOf,
   createContract,
   createEarnVault,
   createPlainToken,
@@ -27,11 +26,12 @@ import {
   plainTokenAbi,
   policyRegistry,
   roleOf,
+  type TxCall,
   tokenFactory,
   unlimited,
 } from './calls.ts'
 import type { Party } from './parties.ts'
-import type { Draft } from './signDraft.ts'
+import type { TxDraft } from './signDraft.ts'
 import { everydayTokens, type Launch, type World } from './world.ts'
 
 /** One thing that must be there. */
@@ -39,7 +39,7 @@ export interface SetupStep {
   readonly name: string
   /** Reads whose answers are all other than zero when it is. */
   readonly checks: (world: World) => readonly RpcCall[]
-  readonly drafts: (scene: Scene) => readonly Draft[]
+  readonly drafts: (scene: Scene) => readonly TxDraft[]
 }
 
 /** Steps by stage: those of one stage need only those of earlier stages, and are mined together. */
@@ -76,7 +76,7 @@ function giftChecks({ gifts }: World): RpcCall[] {
   return gifts.map((holder) => balanceOf(pathUsd, holder))
 }
 
-function giftDrafts({ world: { issuer, gifts } }: Scene): Draft[] {
+function giftDrafts({ world: { issuer, gifts } }: Scene): TxDraft[] {
   return gifts.map((holder) => draft(issuer, [onToken(pathUsd, 'transfer', holder, giftOfOperator)], 2))
 }
 
@@ -84,10 +84,10 @@ function tokenChecks({ launches }: World): RpcCall[] {
   return Object.values(launches).map(({ address }: Launch) => ['eth_getCode', address, 'latest'])
 }
 
-function tokenDrafts({ world }: Scene): Draft[] {
-  const creation = ({ name, symbol, currency, quote, salt }: Launch): Call => {
+function tokenDrafts({ world }: Scene): TxDraft[] {
+  const creation = ({ name, symbol, currency, quote, salt }: Launch): TxCall => {
     const args = [name, symbol, currency, quote, world.issuer.address, salt] as const
-    return callOf(tokenFactory, Abis.tip20Factory, 'createToken', args)
+    return abiCall(tokenFactory, Abis.tip20Factory, 'createToken', args)
   }
   return Object.values(world.launches).map((launch: Launch) => draft(world.issuer, [creation(launch)], 6))
 }
@@ -97,7 +97,7 @@ function contractChecks({ contracts }: World): RpcCall[] {
 }
 
 /** In the order of World.contracts: addresses follow from the deployer's nonce. */
-function contractDrafts({ world }: Scene): Draft[] {
+function contractDrafts({ world }: Scene): TxDraft[] {
   const creations = [
     createPlainToken('Pebble', 'PBL', 18, 10n ** 27n),
     createContract('Collectible'),
@@ -115,10 +115,10 @@ function masterChecks({ virtualMaster }: World): RpcCall[] {
   ]
 }
 
-function masterDrafts({ world }: Scene): Draft[] {
+function masterDrafts({ world }: Scene): TxDraft[] {
   const args = [world.virtualMaster.salt] as const
   return [
-    draft(world.issuer, [callOf(addressRegistry, Abis.addressRegistry, 'registerVirtualMaster', args)], 3),
+    draft(world.issuer, [abiCall(addressRegistry, Abis.addressRegistry, 'registerVirtualMaster', args)], 3),
   ]
 }
 
@@ -127,7 +127,7 @@ function supplyChecks({ launches, deployer, frozen }: World): RpcCall[] {
   return [...last, ...frozen.map((address) => balanceOf(launches.guarded.address, address))]
 }
 
-function supplyDrafts({ world }: Scene): Draft[] {
+function supplyDrafts({ world }: Scene): TxDraft[] {
   const roles = (['ISSUER_ROLE', 'PAUSE_ROLE', 'UNPAUSE_ROLE', 'BURN_BLOCKED_ROLE'] as const).map(roleOf)
   const { issuer, makers, sponsors, deployer, frozen, launches } = world
   const rich = [issuer, ...makers, ...sponsors, deployer].map(({ address }) => address)
@@ -147,7 +147,7 @@ function walletChecks(world: World): RpcCall[] {
   return world.wallets.flatMap(({ address }) => tokens.map((token) => balanceOf(token, address)))
 }
 
-function walletDrafts({ world }: Scene): Draft[] {
+function walletDrafts({ world }: Scene): TxDraft[] {
   const { wallets, makers, sponsors, deployer } = world
   const givers = [...makers, ...sponsors, deployer]
   return everydayTokens(world).flatMap((token, turn) =>
@@ -164,7 +164,7 @@ function marketChecks({ pairs }: World): RpcCall[] {
   )
 }
 
-function marketDrafts({ world }: Scene): Draft[] {
+function marketDrafts({ world }: Scene): TxDraft[] {
   return world.pairs.map(([base]) => draft(world.issuer, [onExchange('createPair', base)], 3))
 }
 
@@ -174,10 +174,10 @@ function poolChecks({ launches: { harbor, meridian } }: World): RpcCall[] {
   )
 }
 
-function poolDrafts({ world: { issuer, launches } }: Scene): Draft[] {
+function poolDrafts({ world: { issuer, launches } }: Scene): TxDraft[] {
   return [launches.harbor.address, launches.meridian.address].map((token) => {
     const args = [token, pathUsd, units(50_000), issuer.address] as const
-    return draft(issuer, [callOf(feeManager, Abis.feeAmm, 'mint', args)], 3)
+    return draft(issuer, [abiCall(feeManager, Abis.feeAmm, 'mint', args)], 3)
   })
 }
 
@@ -190,10 +190,10 @@ function policyChecks(): RpcCall[] {
   ]
 }
 
-function policyDrafts({ world: { issuer, frozen, launches } }: Scene): Draft[] {
+function policyDrafts({ world: { issuer, frozen, launches } }: Scene): TxDraft[] {
   const blacklist = 1
   const args = [issuer.address, blacklist, frozen] as const
-  const create = callOf(policyRegistry, Abis.tip403Registry, 'createPolicyWithAccounts', args)
+  const create = abiCall(policyRegistry, Abis.tip403Registry, 'createPolicyWithAccounts', args)
   const use = onToken(launches.guarded.address, 'changeTransferPolicyId', firstPolicy)
   return [draft(issuer, [create, use], 4)]
 }
@@ -206,7 +206,7 @@ function allowanceChecks({ makers, pairs }: World): RpcCall[] {
   )
 }
 
-function allowanceDrafts({ world: { makers, pairs } }: Scene): Draft[] {
+function allowanceDrafts({ world: { makers, pairs } }: Scene): TxDraft[] {
   const tokens = [...new Set(pairs.flat())]
   return makers.map((maker) =>
     draft(
@@ -229,7 +229,7 @@ function accessKeyChecks({ wallets }: World): RpcCall[] {
  * An access key may authorise itself in the first transaction it signs: the root key's consent
  * comes along.
  */
-function accessKeyDrafts({ world, timestamp }: Scene): Draft[] {
+function accessKeyDrafts({ world, timestamp }: Scene): TxDraft[] {
   const limits = everydayTokens(world).map((token) => ({ token, limit: giftOfWallet }))
   const first = onToken(pathUsd, 'transfer', world.issuer.address, 1n)
   return world.wallets.flatMap((wallet) =>
@@ -250,7 +250,7 @@ function rewardChecks({ launches }: World): RpcCall[] {
   return [view(launches.harbor.address, { abi: Abis.tip20, functionName: 'optedInSupply', args: [] })]
 }
 
-function rewardDrafts({ world: { wallets, launches } }: Scene): Draft[] {
+function rewardDrafts({ world: { wallets, launches } }: Scene): TxDraft[] {
   return wallets
     .slice(0, 2)
     .map((wallet) =>
@@ -266,10 +266,10 @@ function vaultChecks({ wallets, contracts }: World): RpcCall[] {
     )
 }
 
-function vaultDrafts({ world: { wallets, contracts } }: Scene): Draft[] {
+function vaultDrafts({ world: { wallets, contracts } }: Scene): TxDraft[] {
   const assets = units(50_000)
   return wallets.slice(0, 3).map((wallet) => {
-    const deposit = callOf(contracts.vault, earnVaultAbi, 'deposit', [assets, wallet.address])
+    const deposit = abiCall(contracts.vault, earnVaultAbi, 'deposit', [assets, wallet.address])
     return draft(wallet, [onToken(pathUsd, 'approve', contracts.vault, assets), deposit], 3)
   })
 }
@@ -280,10 +280,10 @@ function coinChecks({ wallets, contracts }: World): RpcCall[] {
   )
 }
 
-function coinDrafts({ world: { deployer, wallets, contracts } }: Scene): Draft[] {
+function coinDrafts({ world: { deployer, wallets, contracts } }: Scene): TxDraft[] {
   return chunk(wallets, WALLETS_PER_GIFT_BATCH * 2).map((receivers) => {
     const gifts = receivers.map(({ address }) =>
-      callOf(contracts.coin, plainTokenAbi, 'transfer', [address, 10n ** 24n]),
+      abiCall(contracts.coin, plainTokenAbi, 'transfer', [address, 10n ** 24n]),
     )
     return draft(deployer, gifts, 4)
   })
@@ -294,7 +294,7 @@ function orderChecks({ pairs }: World): RpcCall[] {
   return pairs.map(([base]) => balanceOf(base, exchange))
 }
 
-function orderDrafts(scene: Scene): Draft[] {
+function orderDrafts(scene: Scene): TxDraft[] {
   return Array.from({ length: 24 }, (_, index) => {
     const { from, calls } = place(scene, index % 6 === 0)
     return draft(from, calls, 5)
@@ -309,7 +309,7 @@ function view(to: Hex, parameters: Parameters<typeof encodeFunctionData>[0]): Rp
   return ['eth_call', { to, data: encodeFunctionData(parameters) }, 'latest']
 }
 
-function draft(from: Party, calls: readonly Call[], gasMillions: number): Draft {
+function draft(from: Party, calls: readonly TxCall[], gasMillions: number): TxDraft {
   const [first, ...more] = calls
   if (!first) throw new RangeError('a transaction has at least one call')
   return {

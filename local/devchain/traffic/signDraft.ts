@@ -4,7 +4,7 @@
 import { toHex } from 'viem'
 import { Transaction } from 'viem/tempo'
 import type { Hex } from '#primitives.ts'
-import type { Call } from './calls.ts'
+import type { TxCall } from './calls.ts'
 import type { Party } from './parties.ts'
 
 /**
@@ -14,10 +14,10 @@ import type { Party } from './parties.ts'
 export type Envelope = 'tempo' | 'eip1559' | 'eip2930' | 'legacy' | 'eip7702'
 
 /** A transaction before its nonce is known. */
-export interface Draft {
+export interface TxDraft {
   readonly from: Party
   /** One for Ethereum's envelopes, one or more for `tempo`. */
-  readonly calls: readonly [Call, ...Call[]]
+  readonly calls: readonly [TxCall, ...TxCall[]]
   readonly gas: bigint
   readonly envelope: Envelope
   /** Attodollars per gas above the base fee, for `eip1559` and `eip7702`; a few when absent. */
@@ -45,13 +45,13 @@ export const expiringLane = 2n ** 256n - 1n
 const maxFeePerGas = 40_000_000_000n
 
 /** Signs a draft with the next nonce of its sender, or of its lane. */
-export async function signDraft(draft: Draft, nonce: number, chainId: number): Promise<Hex> {
+export async function signDraft(draft: TxDraft, nonce: number, chainId: number): Promise<Hex> {
   return draft.envelope === 'tempo'
     ? signTempo(draft, nonce, chainId)
     : signEthereum(draft, draft.envelope, nonce, chainId)
 }
 
-async function signTempo(draft: Draft, nonce: number, chainId: number): Promise<Hex> {
+async function signTempo(draft: TxDraft, nonce: number, chainId: number): Promise<Hex> {
   const { from, calls, gas, feeToken, sponsor, nonceKey, validBefore, validAfter } = draft
   const authorization = draft.authorizeUntil === undefined ? undefined : await authorize(draft, chainId)
   return from.signer.signTransaction(
@@ -68,7 +68,7 @@ async function signTempo(draft: Draft, nonce: number, chainId: number): Promise<
   )
 }
 
-async function authorize({ from, authorizeUntil, limits }: Draft, chainId: number) {
+async function authorize({ from, authorizeUntil, limits }: TxDraft, chainId: number) {
   if (!from.accessKey) return undefined
   return from.root.signKeyAuthorization(from.accessKey.account, {
     chainId: BigInt(chainId),
@@ -78,7 +78,7 @@ async function authorize({ from, authorizeUntil, limits }: Draft, chainId: numbe
 }
 
 async function signEthereum(
-  { from, calls: [call], gas, delegate, tip }: Draft,
+  { from, calls: [call], gas, delegate, tip }: TxDraft,
   type: Exclude<Envelope, 'tempo'>,
   nonce: number,
   chainId: number,

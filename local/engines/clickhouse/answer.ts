@@ -7,21 +7,21 @@ import type { Writable } from 'node:stream'
 import { constants, createGzip, createZstdCompress, type Gzip, type ZstdCompress } from 'node:zlib'
 
 import { type QueryError, statusOf } from './queryError.ts'
-import type { QueryRequest } from './queryRequest.ts'
+import type { HttpQueryRequest } from './queryRequest.ts'
 
 /**
  * One answer: headers when the first byte or the end is known, then bytes as fast as the client
  * takes them.
  */
-export class Answer {
+export class QueryHttpAnswer {
   readonly #response: ServerResponse
-  readonly #request: Pick<QueryRequest, 'queryId' | 'contentCoding'>
+  readonly #request: Pick<HttpQueryRequest, 'queryId' | 'contentCoding'>
   readonly #exceptionTag = randomBytes(8).toString('hex')
   #body: Writable | undefined
   #encoder: Gzip | ZstdCompress | undefined
   #format = ''
 
-  constructor(response: ServerResponse, request: Pick<QueryRequest, 'queryId' | 'contentCoding'>) {
+  constructor(response: ServerResponse, request: Pick<HttpQueryRequest, 'queryId' | 'contentCoding'>) {
     this.#response = response
     this.#request = request
   }

@@ -15,7 +15,7 @@ export interface Login {
 /** The two logins of an embedded engine. */
 export type Logins = Readonly<Record<EngineUser, Login>>
 
-export interface QueryRequest extends SessionWishes {
+export interface HttpQueryRequest extends SessionWishes {
   readonly queryId: string
   /** The statement from the URL; undefined when the body holds it. */
   readonly sql: string | undefined
@@ -32,7 +32,7 @@ export interface QueryRequest extends SessionWishes {
 /**
  * @throws QueryError when the login is wrong or the request asks for what cannot be had.
  */
-export function readQueryRequest(request: IncomingMessage, logins: Logins): QueryRequest {
+export function readQueryRequest(request: IncomingMessage, logins: Logins): HttpQueryRequest {
   const query = new URL(request.url ?? '/', 'http://localhost').searchParams
   const user = findUser(request, query, logins)
   if (query.has('session_id'))

@@ -8,11 +8,11 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 
 import { join } from 'node:path'
-import { Answer, ClientGone } from './answer.ts'
+import { ClientGone, QueryHttpAnswer } from './answer.ts'
 import { ChdbSession } from './chdb.ts'
 import { heldAnswer } from './heldAnswer.ts'
 import { queryError, unexpectedError } from './queryError.ts'
-import { type Logins, type QueryRequest, readQueryRequest } from './queryRequest.ts'
+import { type HttpQueryRequest, type Logins, readQueryRequest } from './queryRequest.ts'
 import { readStatementBody, Spool } from './requestBody.ts'
 import { quoteString, sessionSetup } from './sessionSetup.ts'
 import {
@@ -92,11 +92,11 @@ export class QueryServer {
       response.end('Ok.\n')
       return
     }
-    let answer = new Answer(response, { queryId: '', contentCoding: undefined })
+    let answer = new QueryHttpAnswer(response, { queryId: '', contentCoding: undefined })
     try {
       if (path !== '/') throw queryError('BAD_ARGUMENTS', `There is no ${path}.`)
       const query = readQueryRequest(request, this.#options.logins)
-      answer = new Answer(response, query)
+      answer = new QueryHttpAnswer(response, query)
       await this.#answerOnce(query, request, response, answer)
     } catch (error) {
       if (error instanceof ClientGone) return
@@ -107,10 +107,10 @@ export class QueryServer {
   }
 
   async #answerOnce(
-    query: QueryRequest,
+    query: HttpQueryRequest,
     request: IncomingMessage,
     response: ServerResponse,
-    answer: Answer,
+    answer: QueryHttpAnswer,
   ): Promise<void> {
     if (this.#running.has(query.queryId)) {
       const problem = `Query with id = ${query.queryId} is already running.`
@@ -127,7 +127,7 @@ export class QueryServer {
   }
 
   /** The statement comes from the URL, the body, or both; rows come after it, or are the body. */
-  async #readStatement(query: QueryRequest, request: IncomingMessage) {
+  async #readStatement(query: HttpQueryRequest, request: IncomingMessage) {
     if (query.sql === undefined) {
       const body = await readStatementBody(request)
       const statement = readStatement(body.toString('latin1'))
@@ -149,11 +149,11 @@ export class QueryServer {
    * what follows as SQL.
    */
   async #insert(
-    query: QueryRequest,
+    query: HttpQueryRequest,
     statement: DataInsert,
     firstRows: Buffer | undefined,
     request: IncomingMessage,
-    answer: Answer,
+    answer: QueryHttpAnswer,
   ): Promise<void> {
     if (query.user === 'reader') throw queryError('READONLY', 'Cannot execute query in readonly mode.')
     const body = query.sql === undefined ? undefined : request
@@ -175,10 +175,10 @@ export class QueryServer {
   }
 
   async #run(
-    query: QueryRequest,
+    query: HttpQueryRequest,
     statement: OtherStatement,
     response: ServerResponse,
-    answer: Answer,
+    answer: QueryHttpAnswer,
   ): Promise<void> {
     const isReader = query.user === 'reader'
     const { sql, isSelect, format = query.format } = statement
@@ -213,9 +213,9 @@ export class QueryServer {
 
   async #answerHeld(
     events: AsyncIterable<ThreadEvent>,
-    { bufferBytes }: QueryRequest,
+    { bufferBytes }: HttpQueryRequest,
     response: ServerResponse,
-    answer: Answer,
+    answer: QueryHttpAnswer,
   ): Promise<void> {
     const path = join(this.#options.dataPath, `held_${randomUUID()}`)
     const isWanted = () => !response.destroyed

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { itemsOf, type Json, membersOf, textOf } from '#primitives.ts'
-import { type Draft, type Importer, idOfHost } from './importer.ts'
+import { type Importer, idOfHost, type ServiceDraft } from './importer.ts'
 
 export const bazaar: Importer = {
   name: 'the x402 bazaar',
@@ -17,7 +17,7 @@ export const bazaar: Importer = {
       origins.set(origin, [...(origins.get(origin) ?? []), item])
     }
     return [...origins].map(
-      ([origin, items]): Draft => ({
+      ([origin, items]): ServiceDraft => ({
         externalId: origin,
         place: ['items', origin],
         service: serviceOf(origin, items),

@@ -1,10 +1,10 @@
 /** An importer's reading of a source's document. */
-import type { Problem } from '#http/errors.ts'
+import type { RequestProblem } from '#http/errors.ts'
 
 /** A service of a document, not yet checked; `place` is where it stands there. */
-export interface Draft {
+export interface ServiceDraft {
   readonly externalId: string
-  readonly place: Problem['path']
+  readonly place: RequestProblem['path']
   readonly service: unknown
 }
 
@@ -13,7 +13,7 @@ export interface Importer {
   readonly name: string
   readonly accepts: (document: unknown) => boolean
   /** `location` is where the document came from: a URL, or a file's name. */
-  readonly read: (document: unknown, location: string) => readonly Draft[]
+  readonly read: (document: unknown, location: string) => readonly ServiceDraft[]
 }
 
 /** An id made of a host: `api.example.com` is `api-example-com`. */

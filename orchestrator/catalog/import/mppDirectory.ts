@@ -3,14 +3,14 @@
  * the smallest unit of the service's own payment methods. Its services know the fields of ours.
  */
 import { itemsOf, type Json, membersOf, textOf } from '#primitives.ts'
-import type { Draft, Importer } from './importer.ts'
+import type { Importer, ServiceDraft } from './importer.ts'
 
 export const mppDirectory: Importer = {
   name: 'the mpp directory',
   accepts: (document) =>
     itemsOf(listOf(document)).some((service) => hasDescribedEndpoint(membersOf(service))),
   read: (document) =>
-    itemsOf(listOf(document)).map((service, index): Draft => {
+    itemsOf(listOf(document)).map((service, index): ServiceDraft => {
       const fields = membersOf(service)
       return {
         externalId: textOf(fields['id']) ?? `#${index}`,

@@ -4,14 +4,14 @@
  * [...]}`. Operations that need a key are left out.
  */
 import { itemsOf, type Json, membersOf, textOf } from '#primitives.ts'
-import { type Draft, type Importer, idOfHost } from './importer.ts'
+import { type Importer, idOfHost, type ServiceDraft } from './importer.ts'
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const
 
 export const openapi: Importer = {
   name: 'an OpenAPI document',
   accepts: (document) => textOf(membersOf(document)['openapi'])?.startsWith('3.') === true,
-  read: (document, location): Draft[] => {
+  read: (document, location): ServiceDraft[] => {
     const root = membersOf(document)
     const serviceUrl = serverOf(root, location)
     return [{ externalId: serviceUrl || location, place: [], service: serviceOf(root, serviceUrl, location) }]

@@ -1,5 +1,5 @@
 /** Shortens texts to their most telling sentences. The price is by the length of the text. */
-import { ok, type Seller, text } from '../seller.ts'
+import { ok, type Seller, textOrEmpty } from '../seller.ts'
 
 /** Dollars for each thousand characters begun. */
 const PRICE_MICROS = 500
@@ -49,11 +49,14 @@ export const digest: Seller = {
       },
       price: ({ text: whole }) => ({
         kind: 'charge',
-        amount: ((Math.ceil(text(whole).length / 1_000) * PRICE_MICROS) / 1e6).toFixed(6),
+        amount: ((Math.ceil(textOrEmpty(whole).length / 1_000) * PRICE_MICROS) / 1e6).toFixed(6),
       }),
       problemOf: ({ text: whole }) =>
-        text(whole).length > 0 && text(whole).length <= TEXT_CHARACTERS_MAX ? null : '`text` is missing',
-      answer: ({ text: whole, sentences }) => ok({ summary: summaryOf(text(whole), Number(sentences ?? 3)) }),
+        textOrEmpty(whole).length > 0 && textOrEmpty(whole).length <= TEXT_CHARACTERS_MAX
+          ? null
+          : '`text` is missing',
+      answer: ({ text: whole, sentences }) =>
+        ok({ summary: summaryOf(textOrEmpty(whole), Number(sentences ?? 3)) }),
     },
   ],
 }

@@ -1,6 +1,6 @@
 /** Digests of texts. Paid by a session, many small calls over one channel, or a charge. */
 import { createHash } from 'node:crypto'
-import { ok, type Seller, text } from '../seller.ts'
+import { ok, type Seller, textOrEmpty } from '../seller.ts'
 
 const algorithms = ['sha256', 'sha512', 'sha3-256']
 
@@ -31,9 +31,9 @@ export const hashes: Seller = {
       },
       price: { kind: 'session', amount: '0.0001' },
       problemOf: ({ text: whole, algorithm = 'sha256' }) =>
-        typeof whole === 'string' && algorithms.includes(text(algorithm)) ? null : '`text` is missing',
+        typeof whole === 'string' && algorithms.includes(textOrEmpty(algorithm)) ? null : '`text` is missing',
       answer: ({ text: whole, algorithm = 'sha256' }) =>
-        ok({ hash: createHash(text(algorithm)).update(text(whole)).digest('hex') }),
+        ok({ hash: createHash(textOrEmpty(algorithm)).update(textOrEmpty(whole)).digest('hex') }),
     },
   ],
 }

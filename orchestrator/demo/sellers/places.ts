@@ -1,5 +1,5 @@
 /** Finds the coordinates of well-known cities. A fixed price. */
-import { ok, type Seller, text } from '../seller.ts'
+import { ok, type Seller, textOrEmpty } from '../seller.ts'
 
 const cities: Readonly<Record<string, readonly [number, number, string]>> = {
   paris: [48.8566, 2.3522, 'France'],
@@ -39,7 +39,7 @@ export const places: Seller = {
       price: { kind: 'charge', amount: '0.01' },
       problemOf: ({ city }) => (typeof city === 'string' ? null : '`city` is missing'),
       answer: ({ city }) => {
-        const found = cities[text(city).trim().toLowerCase()]
+        const found = cities[textOrEmpty(city).trim().toLowerCase()]
         if (!found) return { status: 404, body: { error: 'unknown city', known: Object.keys(cities) } }
         const [latitude, longitude, country] = found
         return ok({ city, latitude, longitude, country })

@@ -1,7 +1,7 @@
 /** Writes a report in the background: the answer comes later, by asking for it. */
 import { randomUUID } from 'node:crypto'
 import { BoundedMap } from '#runtime/BoundedMap.ts'
-import { ok, type Seller, text } from '../seller.ts'
+import { ok, type Seller, textOrEmpty } from '../seller.ts'
 
 /** Times a report is asked for before it is done. */
 const POLLS_UNTIL_DONE = 2
@@ -55,10 +55,10 @@ export const reports: Seller = {
         },
       },
       price: { kind: 'charge', amount: '0.05' },
-      problemOf: ({ title }) => (text(title) === '' ? '`title` is missing' : null),
+      problemOf: ({ title }) => (textOrEmpty(title) === '' ? '`title` is missing' : null),
       answer: ({ title, facts }) => ({
         status: 202,
-        body: { id: begin(text(title), facts ?? null), status: 'pending' },
+        body: { id: begin(textOrEmpty(title), facts ?? null), status: 'pending' },
       }),
     },
     {

@@ -1,5 +1,5 @@
 /** Converts units of length, mass and temperature. Paid by x402, or a charge. */
-import { ok, type Seller, text } from '../seller.ts'
+import { ok, type Seller, textOrEmpty } from '../seller.ts'
 
 /** Factor and offset to the unit that others of its kind are measured in. */
 const units: Readonly<Record<string, readonly [kind: string, factor: number, offset: number]>> = {
@@ -41,7 +41,7 @@ export const unitsSeller: Seller = {
       },
       price: { kind: 'x402', amount: '0.001' },
       problemOf: ({ from, to, value }) => {
-        const [a, b] = [units[text(from)], units[text(to)]]
+        const [a, b] = [units[textOrEmpty(from)], units[textOrEmpty(to)]]
         return a && b && a[0] === b[0] && Number.isFinite(Number(value))
           ? null
           : 'units of one kind are needed'
@@ -54,4 +54,4 @@ export const unitsSeller: Seller = {
   ],
 }
 
-const unitOf = (name: unknown) => units[text(name)] ?? (['', 1, 0] as const)
+const unitOf = (name: unknown) => units[textOrEmpty(name)] ?? (['', 1, 0] as const)

@@ -5,7 +5,7 @@ import { ApiError } from '#http/errors.ts'
 import { rawEndpoint } from '#http/rawEndpoint.ts'
 import * as s from '#http/schema.ts'
 import { agentRequests, unitsOf } from '../../allowance.ts'
-import { type Asked, JOBS_SCOPE } from '../../job/JobOrders.ts'
+import { JOBS_SCOPE, type PaymentDemand } from '../../job/JobOrders.ts'
 import { jobRequestSchema, readJobRequest } from '../../job/readJobRequest.ts'
 import { type OrchestratorServices, type OrderedJob, orderJob, orderJobErrors } from '../../operations.ts'
 import { ofMember } from '../../plan/checkPlan.ts'
@@ -46,7 +46,7 @@ export const createJobEndpoint = rawEndpoint({
 })
 
 export function orderedAnswer(
-  ordered: OrderedJob | Asked,
+  ordered: OrderedJob | PaymentDemand,
 ): RawAnswer | ValueAnswer<s.Static<typeof orderedJobSchema>> {
   if (ordered.kind === 'challenged') return ordered
   const { jobId, ready, headers } = ordered

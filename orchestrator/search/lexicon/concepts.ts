@@ -3,7 +3,7 @@ import { wordsOf } from '../words.ts'
 import { stopWords } from './functionWords.ts'
 import { partsOf, readLines } from './readLines.ts'
 
-export interface Target {
+export interface TargetWords {
   readonly words: readonly string[]
   /** Whether it means much else too. */
   readonly isGeneral: boolean
@@ -12,7 +12,7 @@ export interface Target {
 /** A phrase that asks for a concept, and the phrases that it finds. */
 export interface Asker {
   readonly words: readonly string[]
-  readonly finds: readonly Target[]
+  readonly finds: readonly TargetWords[]
   /** Whether it is a word for the thing itself, rather than for something of that kind. */
   readonly isSame: boolean
 }
@@ -60,7 +60,7 @@ const askers = concepts.flatMap(({ named, found, narrower }): Asker[] => {
   return [...named.map((name) => asker(name, true)), ...narrower.map((phrase) => asker(phrase, false))]
 })
 
-function distinct(targets: readonly Target[]): Target[] {
+function distinct(targets: readonly TargetWords[]): TargetWords[] {
   return [...new Map(targets.map((target) => [target.words.join(' '), target])).values()]
 }
 
@@ -88,7 +88,7 @@ export const askingWords: ReadonlySet<string> = new Set(
 )
 
 /** A phrase in a text, with the places of its words. */
-export interface Found extends Asker {
+export interface FoundPhrase extends Asker {
   readonly places: readonly number[]
 }
 
@@ -96,7 +96,7 @@ export interface Found extends Asker {
 const GAP_MAX = 1
 
 /** All phrases that a text of words asks with. */
-export function askersIn(words: readonly string[]): Found[] {
+export function askersIn(words: readonly string[]): FoundPhrase[] {
   const tellingWords = words.flatMap((word, place) => (isTelling(word) ? [{ word, place }] : []))
   const loose = tellingWords.flatMap(({ word }, start) =>
     (byFirstTelling.get(word) ?? []).flatMap((asker) => {

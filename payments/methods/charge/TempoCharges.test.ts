@@ -1,7 +1,7 @@
 import { custom, fallback } from 'viem'
 import { expect, test } from 'vitest'
 import { askOf } from '#money/node.ts'
-import { TempoCharges } from './TempoCharges.ts'
+import { TempoChargeMethod } from './TempoCharges.ts'
 
 const TOKEN = '0x20c0000000000000000000000000000000000000'
 const TX_HASH: `0x${string}` = `0x${'1a'.repeat(32)}`
@@ -35,7 +35,7 @@ const silent = custom({
 
 /** The outcome of a payment by charges on a chain of these nodes. */
 const outcomeAt = (nodes: readonly ReturnType<typeof custom>[], txHash: `0x${string}` | null = TX_HASH) =>
-  new TempoCharges({
+  new TempoChargeMethod({
     ...{ realm: 'shop.example', keys: [new Uint8Array(32)], chainId: 1, recipient: TOKEN, currency: TOKEN },
     currencies: () => [{ address: TOKEN, decimals: 6 }],
     transport: fallback([...nodes], { retryCount: 0 }),

@@ -11,7 +11,7 @@ import { tempo as tempoChain } from 'viem/chains'
 import { Transaction } from 'viem/tempo'
 import { amountOf, decimalText } from '#money/amounts.ts'
 import type { Ask } from '#money/node.ts'
-import { isOver, lookFor } from '#money/settled.ts'
+import { isOver, lookForTx } from '#money/settled.ts'
 import { isHash, isRecord, lowercased } from '#primitives.ts'
 import type { CheckedPayment } from '#rows/payments/payments.ts'
 import type { Sponsor } from '../../chain/Sponsor.ts'
@@ -20,18 +20,25 @@ import { ChallengeSigner, secretKeyOf } from '../ChallengeSigner.ts'
 import {
   bySeller,
   challengeOfSigned,
-  digestOf,
   expiryOf,
   mppCredentialIn,
   mppIdentityOf,
   mppMetaIn,
   mppMetaOf,
   mppPaymentIn,
-  refusal,
+  mppRefusal,
   serializeReceipt,
+  textDigest,
   unsent,
 } from '../mpp.ts'
-import type { Challenge, DocumentedOffer, Outcome, PaymentMethod, Price, Unsent } from '../PaymentMethod.ts'
+import type {
+  Challenge,
+  DocumentedOffer,
+  PaymentMethod,
+  PaymentOutcome,
+  RequestPrice,
+  Unsent,
+} from '../PaymentMethod.ts'
 import type { Sends } from '../Sends.ts'
 import { isSenderProved } from './provedSender.ts'
 
@@ -85,7 +92,7 @@ interface Drawn {
 
 const SALT_BYTES = 9
 
-export class TempoCharges implements PaymentMethod {
+export class TempoChargeMethod implements PaymentMethod {
   readonly name = 'tempo/charge'
   readonly identityOf = mppIdentityOf
   readonly metaIn = mppMetaIn
@@ -113,7 +120,7 @@ export class TempoCharges implements PaymentMethod {
     }))
   }
 
-  async challenge(price: Price): Promise<Challenge | null> {
+  async challenge(price: RequestPrice): Promise<Challenge | null> {
     const [seller] = this.#sellers
     if (!seller) throw new TypeError('a seller has a key')
     const { sponsoring } = this.#options
@@ -136,7 +143,7 @@ export class TempoCharges implements PaymentMethod {
     return (method ?? this.name) === this.name ? credential : null
   }
 
-  async check(text: string, price: Price): Promise<CheckedPayment> {
+  async check(text: string, price: RequestPrice): Promise<CheckedPayment> {
     const { chainId, recipient } = this.#options
     const credential = mppCredentialIn(text)
     const asked = this.#askedIn(credential, price)
@@ -144,10 +151,10 @@ export class TempoCharges implements PaymentMethod {
       seller.validateCredential(credential, this.#bindingOf(price, asked, credential)),
     ).catch(refused)
     const sender = isRecord(details) ? details['sender'] : undefined
-    if (!isAddress(sender)) throw refusal(new Error('nobody pays'))
+    if (!isAddress(sender)) throw mppRefusal(new Error('nobody pays'))
     return {
       identity: credential.challenge.id,
-      credentialDigest: digestOf(text),
+      credentialDigest: textDigest(text),
       ...{ chainId, recipient, currency: asked.currency.address, amount: asked.amount },
       payer: sender.toLowerCase(),
       ...(await transactionIn(credential)),
@@ -166,7 +173,7 @@ export class TempoCharges implements PaymentMethod {
   }
 
   /** Unknown where it was sent and no block is known to have it. */
-  async send(text: string, price: Price, payment: CheckedPayment): Promise<Outcome | Unsent> {
+  async send(text: string, price: RequestPrice, payment: CheckedPayment): Promise<PaymentOutcome | Unsent> {
     const { nodes, sends, sponsoring } = this.#options
     const keepHash = async (txHash: `0x${string}`) => sponsoring?.keepHash(payment.identity, txHash)
     const sent = await sendCounted({ nodes, keepHash }, () => {
@@ -186,11 +193,11 @@ export class TempoCharges implements PaymentMethod {
   readonly receiptHeaders = (receipt: string) => ({ 'payment-receipt': receipt })
 
   /** Settled as soon as a block has it, as what is sent here is; failed only by the word of all nodes. */
-  async outcome({ txHash, validBeforeSeconds }: CheckedPayment): Promise<Outcome> {
+  async outcome({ txHash, validBeforeSeconds }: CheckedPayment): Promise<PaymentOutcome> {
     const { nodes } = this.#options
     // A payment of which nothing was sent can be sent until its time is over.
     if (txHash === null) return (await isOver(nodes, validBeforeSeconds)) ? failed : unknown
-    const found = await lookFor(nodes, { txHash, validBeforeSeconds })
+    const found = await lookForTx(nodes, { txHash, validBeforeSeconds })
     if (found.kind === 'absent') return failed
     if (found.kind === 'unknown') return unknown
     if (!found.succeeded) return found.isFinal ? failed : unknown
@@ -207,7 +214,7 @@ export class TempoCharges implements PaymentMethod {
     return request({ method, params }).catch(() => undefined)
   }
 
-  #amountsOf({ dollars, units }: Price): readonly Asked[] {
+  #amountsOf({ dollars, units }: RequestPrice): readonly Asked[] {
     return this.#options.currencies().map((currency) => ({
       currency,
       amount: amountOf(dollars, units, currency.decimals),
@@ -215,15 +222,19 @@ export class TempoCharges implements PaymentMethod {
   }
 
   /** The currency that the credential names, with what is asked in it now. @throws PaymentRefusedError */
-  #askedIn(credential: Credential.Credential, price: Price): Asked {
+  #askedIn(credential: Credential.Credential, price: RequestPrice): Asked {
     const { currency } = credential.challenge.request
     const named = String(currency).toLowerCase()
     const asked = this.#amountsOf(price).find(({ currency: { address } }) => address === named)
-    if (!asked) throw refusal(new Error('the currency is not taken'))
+    if (!asked) throw mppRefusal(new Error('the currency is not taken'))
     return asked
   }
 
-  #termsOf({ digest, description, meta }: Price, { currency, amount }: Asked, { salt, isSponsored }: Drawn) {
+  #termsOf(
+    { digest, description, meta }: RequestPrice,
+    { currency, amount }: Asked,
+    { salt, isSponsored }: Drawn,
+  ) {
     const { chainId, recipient } = this.#options
     return {
       amount: decimalText(amount, currency.decimals),
@@ -243,7 +254,7 @@ export class TempoCharges implements PaymentMethod {
   }
 
   /** As the challenge of the credential was: since then the sponsor may have reached its limit. */
-  #bindingOf(price: Price, asked: Asked, credential: Credential.Credential) {
+  #bindingOf(price: RequestPrice, asked: Asked, credential: Credential.Credential) {
     const details = credential.challenge.request['methodDetails']
     const isSponsored = isRecord(details) && details['feePayer'] === true
     const { salt } = mppMetaOf(credential)
@@ -276,8 +287,8 @@ function openSeller(
   })
 }
 
-const failed: Outcome = { kind: 'failed' }
-const unknown: Outcome = { kind: 'unknown' }
+const failed: PaymentOutcome = { kind: 'failed' }
+const unknown: PaymentOutcome = { kind: 'unknown' }
 
 /**
  * The transaction of a credential: its hash, null where a sponsor's signature will change it, and how
@@ -290,11 +301,11 @@ async function transactionIn(
   if (pushed !== null) return { txHash: pushed, validBeforeSeconds: expiryOf(credential) }
   const { payload, challenge } = credential
   const serialized = isRecord(payload) ? payload['signature'] : undefined
-  if (!isTempoTransaction(serialized)) throw refusal(new Error('no transaction to send'))
+  if (!isTempoTransaction(serialized)) throw mppRefusal(new Error('no transaction to send'))
   const transaction = Transaction.deserialize(serialized)
   const { validBefore } = transaction
   // Only what runs out can be told to have failed.
-  if (validBefore === undefined) throw refusal(new Error('the transaction is valid for ever'))
+  if (validBefore === undefined) throw mppRefusal(new Error('the transaction is valid for ever'))
   const details = challenge.request['methodDetails']
   const isSponsored = isRecord(details) && details['feePayer'] === true
   return {
@@ -311,7 +322,7 @@ function hashIn({ payload }: Pick<Credential.Credential, 'payload'>): `0x${strin
 }
 
 function refused(cause: unknown): never {
-  throw refusal(cause)
+  throw mppRefusal(cause)
 }
 
 const receiptOf = (txHash: string, seconds: number): Receipt.Receipt => ({

@@ -17,13 +17,13 @@ import type { Currency } from '../charge/TempoCharges.ts'
 import {
   bySeller,
   challengeOfSigned,
-  digestOf,
   expiryOf,
   mppCredentialIn,
   mppMetaIn,
   mppPaymentIn,
-  refusal,
+  mppRefusal,
   serializeReceipt,
+  textDigest,
   unsent,
 } from '../mpp.ts'
 import type {
@@ -32,9 +32,9 @@ import type {
   Identity,
   Managed,
   ManagingRequest,
-  Outcome,
   PaymentMethod,
-  Price,
+  PaymentOutcome,
+  RequestPrice,
   Unsent,
 } from '../PaymentMethod.ts'
 import { channelStore } from './channelStore.ts'
@@ -62,7 +62,7 @@ interface Asked {
   readonly deposit: bigint
 }
 
-export class TempoSessions implements PaymentMethod {
+export class TempoSessionMethod implements PaymentMethod {
   readonly name = CHANNEL_METHOD
   readonly isChannel = true
   readonly metaIn = mppMetaIn
@@ -92,7 +92,7 @@ export class TempoSessions implements PaymentMethod {
   }
 
   /** A channel whose payer has proved to be it is told, so that its client knows what to sign next. */
-  async challenge(price: Price, _url: string, refused?: string): Promise<Challenge | null> {
+  async challenge(price: RequestPrice, _url: string, refused?: string): Promise<Challenge | null> {
     const channelId = refused === undefined ? null : await this.#provedIn(refused)
     const isSponsored = await this.#options.sponsor.isOpen()
     const signed = await Promise.all(
@@ -130,26 +130,26 @@ export class TempoSessions implements PaymentMethod {
       const { channelId, cumulative, signature } = this.#voucherOf(mppCredentialIn(text))
       return {
         identity: `${channelId}:${cumulative}`,
-        digest: digestOf(`${channelId}:${cumulative}:${signature}`),
+        digest: textDigest(`${channelId}:${cumulative}:${signature}`),
       }
     } catch {
       return null
     }
   }
 
-  async check(text: string, price: Price): Promise<CheckedPayment> {
+  async check(text: string, price: RequestPrice): Promise<CheckedPayment> {
     const { chainId, recipient } = this.#options
     const credential = mppCredentialIn(text)
     const { channelId, cumulative, payer } = this.#voucherOf(credential)
     const known = this.identityOf(text)
-    if (!known || cumulative === null) throw refusal(new Errors.InvalidPayloadError())
+    if (!known || cumulative === null) throw mppRefusal(new Errors.InvalidPayloadError())
     const asked = this.#askedIn(credential, price)
     await bySeller(this.#sellers, (seller) =>
       seller.validateCredential(credential, this.#bindingOf(price, asked, credential)),
     ).catch(refused)
     const spent = (await findChannel(this.#app, channelId))?.spent ?? 0n
     if (cumulative - spent < asked.amount)
-      throw refusal(
+      throw mppRefusal(
         new Errors.InsufficientBalanceError({ reason: 'the voucher does not cover this request' }),
       )
     return {
@@ -162,7 +162,7 @@ export class TempoSessions implements PaymentMethod {
   }
 
   /** Keeps the voucher, then spends from it what the payment asks. */
-  async send(text: string, price: Price, payment: CheckedPayment): Promise<Outcome | Unsent> {
+  async send(text: string, price: RequestPrice, payment: CheckedPayment): Promise<PaymentOutcome | Unsent> {
     const { nodes } = this.#options
     const sent = await sendCounted({ nodes }, () => this.#spend(text, price, payment))
     if (sent.kind === 'sent') return { kind: 'settled', receipt: serializeReceipt(sent.result), txHash: null }
@@ -170,7 +170,7 @@ export class TempoSessions implements PaymentMethod {
     return mayArrive(sent) ? { kind: 'unknown' } : unsent(sent.cause)
   }
 
-  async outcome({ identity }: CheckedPayment): Promise<Outcome> {
+  async outcome({ identity }: CheckedPayment): Promise<PaymentOutcome> {
     const [channelId = ''] = identity.split(':')
     const channel = await findChannel(this.#app, channelId)
     if (!channel || !(await wasTaken(this.#app, identity))) return { kind: 'failed' }
@@ -181,7 +181,7 @@ export class TempoSessions implements PaymentMethod {
     return { kind: 'settled', receipt: serializeReceipt(receipt), txHash: null }
   }
 
-  async #spend(text: string, price: Price, { identity, amount }: CheckedPayment) {
+  async #spend(text: string, price: RequestPrice, { identity, amount }: CheckedPayment) {
     const credential = mppCredentialIn(text)
     const asked = this.#askedIn(credential, price)
     const accepted = await bySeller(this.#sellers, (seller) =>
@@ -229,7 +229,7 @@ export class TempoSessions implements PaymentMethod {
   /** @throws PaymentRefusedError */
   #voucherOf(credential: Credential.Credential): ChannelCredential {
     const found = voucherIn(credential)
-    if (!found) throw refusal(new Errors.InvalidPayloadError())
+    if (!found) throw mppRefusal(new Errors.InvalidPayloadError())
     return found
   }
 
@@ -247,7 +247,7 @@ export class TempoSessions implements PaymentMethod {
     }
   }
 
-  #amountsOf({ dollars, units }: Price): readonly Asked[] {
+  #amountsOf({ dollars, units }: RequestPrice): readonly Asked[] {
     return this.#options.currencies().map((currency) => {
       const amount = amountOf(dollars, units, currency.decimals)
       const least = amountOf(DEPOSIT_DOLLARS, 1, currency.decimals)
@@ -256,14 +256,18 @@ export class TempoSessions implements PaymentMethod {
   }
 
   /** @throws PaymentRefusedError */
-  #askedIn(credential: Credential.Credential, price: Price): Asked {
+  #askedIn(credential: Credential.Credential, price: RequestPrice): Asked {
     const named = String(credential.challenge.request['currency']).toLowerCase()
     const asked = this.#amountsOf(price).find(({ currency: { address } }) => address === named)
-    if (!asked) throw refusal(new Error('the currency is not taken'))
+    if (!asked) throw mppRefusal(new Error('the currency is not taken'))
     return asked
   }
 
-  #termsOf({ digest, description, meta }: Price, { currency, amount, deposit }: Asked, isSponsored: boolean) {
+  #termsOf(
+    { digest, description, meta }: RequestPrice,
+    { currency, amount, deposit }: Asked,
+    isSponsored: boolean,
+  ) {
     const { chainId, recipient, sponsor } = this.#options
     return {
       amount: decimalText(amount, currency.decimals),
@@ -281,7 +285,7 @@ export class TempoSessions implements PaymentMethod {
   }
 
   /** As the challenge of the credential was. */
-  #bindingOf(price: Price, asked: Asked, { challenge }: Credential.Credential) {
+  #bindingOf(price: RequestPrice, asked: Asked, { challenge }: Credential.Credential) {
     const details = challenge.request['methodDetails']
     const isSponsored = isRecord(details) && details['feePayer'] === true
     const { meta, description: _, ...request } = this.#termsOf(price, asked, isSponsored)
@@ -290,8 +294,8 @@ export class TempoSessions implements PaymentMethod {
 }
 
 /** The terms of proofs and closings: no request, no price. */
-const proved: Price = { digest: new Uint8Array(), dollars: '0', units: 0, description: '', meta: {} }
+const proved: RequestPrice = { digest: new Uint8Array(), dollars: '0', units: 0, description: '', meta: {} }
 
 const refused = (cause: unknown): never => {
-  throw refusal(cause)
+  throw mppRefusal(cause)
 }

@@ -7,7 +7,7 @@ import { messageOf } from '#errors.ts'
 import { ApiError } from '#http/errors.ts'
 import type { Ask } from '#money/node.ts'
 import { isRecord } from '#primitives.ts'
-import { type Sent, sendCounted } from '../../chain/sendCounted.ts'
+import { type SendOutcome, sendCounted } from '../../chain/sendCounted.ts'
 import { bySeller, challengeIn, mppCredentialIn, mppPaymentIn, serializeReceipt, unsent } from '../mpp.ts'
 import type { Challenge, Managed, ManagingRequest } from '../PaymentMethod.ts'
 import type { SessionSeller } from './sessionSeller.ts'
@@ -58,7 +58,7 @@ export async function manage(text: string, { sellers, nodes, renew }: ManageOpti
 }
 
 /** Whether what was asked of a channel may happen still: the library has not said that it did not. */
-export const mayArrive = ({ kind, cause }: Exclude<Sent<unknown>, { kind: 'sent' }>): boolean =>
+export const mayArrive = ({ kind, cause }: Exclude<SendOutcome<unknown>, { kind: 'sent' }>): boolean =>
   kind === 'unsure' && !(cause instanceof Errors.PaymentError)
 
 /** A block comes sooner. */

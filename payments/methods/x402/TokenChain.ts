@@ -52,7 +52,7 @@ export interface TokenChainOptions {
 }
 
 /** The token that payers sign for. */
-export interface Token {
+export interface PaymentToken {
   readonly decimals: number
   /** EIP-712 domain. */
   readonly name: string
@@ -69,7 +69,7 @@ export interface SentAuthorization {
   readonly txHash: string | null
 }
 
-export type Found =
+export type AuthorizationFate =
   | { readonly kind: 'settled'; readonly txHash: string }
   /** It was used for something else, or can be used no more. */
   | { readonly kind: 'failed' }
@@ -88,7 +88,7 @@ export class TokenChain {
   }
 
   /** @throws NotOfferedError if its authorizations cannot settle */
-  async token(): Promise<Token> {
+  async token(): Promise<PaymentToken> {
     const { chainId, asset } = this.#options
     const told = await getChainId(this.#client)
     if (told !== chainId) throw new NotOfferedError(`its node serves chain ${told}`)
@@ -141,7 +141,7 @@ export class TokenChain {
    * failed only if a final block shows that its nonce went elsewhere, or that its time is over.
    * Unknown if no node answers, too.
    */
-  async outcomeOf(sent: SentAuthorization): Promise<Found> {
+  async outcomeOf(sent: SentAuthorization): Promise<AuthorizationFate> {
     try {
       if (sent.txHash !== null && (await this.#moved(asHex(sent.txHash), sent)) === 'ours')
         return { kind: 'settled', txHash: sent.txHash }
@@ -163,7 +163,7 @@ export class TokenChain {
   }
 
   /** A used nonce says only that it was used: another transfer may have, or the payer cancelled it. */
-  async #usedBy(sent: SentAuthorization, final: bigint): Promise<Found> {
+  async #usedBy(sent: SentAuthorization, final: bigint): Promise<AuthorizationFate> {
     const [fromBlock, toBlock] = await Promise.all([
       this.#firstBlockFrom(sent.validBeforeSeconds - USED_WITHIN_SECONDS),
       this.#firstBlockFrom(sent.validBeforeSeconds),

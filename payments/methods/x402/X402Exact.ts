@@ -16,16 +16,21 @@ import {
   type Challenge,
   type DocumentedOffer,
   type Identity,
-  type Outcome,
   type PaymentMethod,
+  type PaymentOutcome,
   PaymentRefusedError,
-  type Price,
+  type RequestPrice,
   type Unsent,
 } from '../PaymentMethod.ts'
 import type { Sends } from '../Sends.ts'
-import { type Authorization, authorizationIn, PAYMENT_IDENTIFIER, refusal } from './authorization.ts'
+import {
+  type Authorization,
+  authorizationIn,
+  authorizationRefusal,
+  PAYMENT_IDENTIFIER,
+} from './authorization.ts'
 import type { Facilitator } from './Facilitator.ts'
-import type { Found, Token, TokenChain } from './TokenChain.ts'
+import type { AuthorizationFate, PaymentToken, TokenChain } from './TokenChain.ts'
 
 export interface X402Options {
   /** The origin of the service. */
@@ -35,9 +40,9 @@ export interface X402Options {
   readonly asset: `0x${string}`
   readonly recipient: `0x${string}`
   /** Null while nothing can settle. */
-  readonly token: () => Token | null
+  readonly token: () => PaymentToken | null
   /** The token as offered before: payments in it may settle still. */
-  readonly known: () => Token | null
+  readonly known: () => PaymentToken | null
   readonly chain: Pick<TokenChain, 'outcomeOf'>
   readonly facilitator: Facilitator
   /** Transactions of authorizations whose outcome is not known, by signature. */
@@ -73,7 +78,7 @@ const extensions = {
   },
 }
 
-export class X402Exact implements PaymentMethod {
+export class X402ExactMethod implements PaymentMethod {
   readonly name = 'x402/exact'
   readonly #options: X402Options
   readonly #network: `eip155:${number}`
@@ -91,7 +96,7 @@ export class X402Exact implements PaymentMethod {
     return [{ intent: 'exact', method: 'x402', currency, amount: `${amountOf(dollars, 1, token.decimals)}` }]
   }
 
-  async challenge(price: Price, url: string): Promise<Challenge | null> {
+  async challenge(price: RequestPrice, url: string): Promise<Challenge | null> {
     const token = this.#options.token()
     if (!token) return null
     const required = await this.#server.createPaymentRequiredResponse(
@@ -126,18 +131,18 @@ export class X402Exact implements PaymentMethod {
     }
   }
 
-  async check(credential: string, price: Price): Promise<CheckedPayment> {
+  async check(credential: string, price: RequestPrice): Promise<CheckedPayment> {
     const { chainId, asset, recipient, clock, facilitator, token } = this.#options
     const authorization = authorizationIn(credential)
     const requirements = this.#askedOf(authorization, price, token())
     const { validBeforeSeconds, payload, payer, digest, reference } = authorization
     // Only what runs out soon can be told to have failed.
     if (validBeforeSeconds > clock.now() / 1_000 + VALID_SECONDS + SKEW_SECONDS)
-      throw refusal(`is valid for longer than ${VALID_SECONDS} seconds`)
+      throw authorizationRefusal(`is valid for longer than ${VALID_SECONDS} seconds`)
     const problem = await facilitator.verify(payload, requirements).catch((cause: unknown) => {
       throw new ApiError('upstream_error', undefined, { cause })
     })
-    if (problem !== null) throw refusal(`would not settle: ${problem}`)
+    if (problem !== null) throw authorizationRefusal(`would not settle: ${problem}`)
     return {
       identity: this.#identity(authorization),
       credentialDigest: digest,
@@ -146,7 +151,11 @@ export class X402Exact implements PaymentMethod {
     }
   }
 
-  async send(credential: string, price: Price, payment: CheckedPayment): Promise<Outcome | Unsent> {
+  async send(
+    credential: string,
+    price: RequestPrice,
+    payment: CheckedPayment,
+  ): Promise<PaymentOutcome | Unsent> {
     const { facilitator, pending, sends, known } = this.#options
     const authorization = authorizationIn(credential)
     const { payload } = authorization
@@ -159,7 +168,10 @@ export class X402Exact implements PaymentMethod {
       })
     if (settled === 'unsent') {
       sends?.doubt()
-      return { kind: 'unsent', problem: refusal('could not be sent: the chain would not take it').problem }
+      return {
+        kind: 'unsent',
+        problem: authorizationRefusal('could not be sent: the chain would not take it').problem,
+      }
     }
     const { txHash } = settled
     const outcome = await this.#told({ ...payment, txHash })
@@ -170,7 +182,7 @@ export class X402Exact implements PaymentMethod {
     return outcome
   }
 
-  async outcome(payment: CheckedPayment): Promise<Outcome> {
+  async outcome(payment: CheckedPayment): Promise<PaymentOutcome> {
     const nonce = payment.identity.split(':').at(-1) ?? ''
     return this.#outcomeOf(await this.#options.chain.outcomeOf({ ...payment, nonce }), payment)
   }
@@ -178,7 +190,7 @@ export class X402Exact implements PaymentMethod {
   readonly receiptHeaders = (receipt: string) => ({ 'payment-response': receipt })
 
   /** Looks more than once where a transaction was told. */
-  async #told(payment: CheckedPayment): Promise<Outcome> {
+  async #told(payment: CheckedPayment): Promise<PaymentOutcome> {
     for (let looks = 1; ; looks++) {
       const outcome = await this.outcome(payment)
       if (outcome.kind !== 'unknown' || payment.txHash === null || looks === LOOKS_MAX) return outcome
@@ -186,7 +198,7 @@ export class X402Exact implements PaymentMethod {
     }
   }
 
-  #outcomeOf(found: Found, { payer, amount }: CheckedPayment): Outcome {
+  #outcomeOf(found: AuthorizationFate, { payer, amount }: CheckedPayment): PaymentOutcome {
     if (found.kind !== 'settled') return found
     const { txHash: transaction } = found
     const told = { success: true, transaction, network: this.#network, payer, amount: `${amount}` }
@@ -198,14 +210,17 @@ export class X402Exact implements PaymentMethod {
   }
 
   /** The requirements that the authorization answers, if they are offered. @throws PaymentRefusedError */
-  #askedOf({ payload }: Authorization, price: Price, token: Token | null): PaymentRequirements {
+  #askedOf({ payload }: Authorization, price: RequestPrice, token: PaymentToken | null): PaymentRequirements {
     const requirements = token && this.#requirementsOf(price, token)
     const found = requirements && this.#server.findMatchingRequirements([requirements], payload)
-    if (!found) throw refusal('is for another price, payee, token or chain')
+    if (!found) throw authorizationRefusal('is for another price, payee, token or chain')
     return found
   }
 
-  #requirementsOf({ dollars, units }: Price, { decimals, name, version }: Token): PaymentRequirements {
+  #requirementsOf(
+    { dollars, units }: RequestPrice,
+    { decimals, name, version }: PaymentToken,
+  ): PaymentRequirements {
     const { asset, recipient: payTo } = this.#options
     return {
       ...{ scheme: 'exact', network: this.#network, asset, payTo },

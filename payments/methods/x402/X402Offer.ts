@@ -5,7 +5,7 @@ import { NotOfferedError } from '../PaymentMethod.ts'
 import type { Checked } from '../recheck.ts'
 import type { Sends } from '../Sends.ts'
 import type { Facilitator } from './Facilitator.ts'
-import type { Token, TokenChain } from './TokenChain.ts'
+import type { PaymentToken, TokenChain } from './TokenChain.ts'
 
 export interface X402OfferOptions {
   readonly chainId: number
@@ -26,7 +26,7 @@ export class X402Offer implements Checked {
   readonly everyMs = LOOK_MS
   readonly doubted: Sends['doubted']
   readonly #options: X402OfferOptions
-  #known: { readonly token: Token; readonly askedMs: number } | null = null
+  #known: { readonly token: PaymentToken; readonly askedMs: number } | null = null
   #settles = false
   #problems: readonly string[] = ['the chain of x402 payments has not been asked yet']
 
@@ -36,13 +36,14 @@ export class X402Offer implements Checked {
   }
 
   /** Null while nothing can settle. */
-  readonly token = (): Token | null => (this.isOpen && !this.#options.sends.areFailing ? this.known() : null)
+  readonly token = (): PaymentToken | null =>
+    this.isOpen && !this.#options.sends.areFailing ? this.known() : null
 
   /** The token as the chain last described it, whether payments in it can settle now or not. */
-  readonly known = (): Token | null => this.#known?.token ?? null
+  readonly known = (): PaymentToken | null => this.#known?.token ?? null
 
   /** Null while the facilitator settles nothing: whatever may be received, nothing is sent. */
-  readonly settling = (): Token | null => (this.#settles ? this.known() : null)
+  readonly settling = (): PaymentToken | null => (this.#settles ? this.known() : null)
 
   get isOpen(): boolean {
     return this.#problems.length === 0

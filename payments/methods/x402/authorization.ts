@@ -33,12 +33,12 @@ const referenceText = /^[A-Za-z0-9_-]{16,128}$/
 export function authorizationIn(header: string): Authorization {
   const payload = payloadIn(header)
   const { signature, authorization } = payload.payload
-  if (!isRecord(authorization)) throw refusal('carries no EIP-3009 authorization')
+  if (!isRecord(authorization)) throw authorizationRefusal('carries no EIP-3009 authorization')
   const { from, nonce, validBefore } = authorization
-  if (!isText(from, addressText)) throw refusal('names no payer')
-  if (!isText(nonce, nonceText)) throw refusal('has no nonce of 32 bytes')
-  if (!isText(validBefore, secondsText)) throw refusal('does not say when it ends')
-  if (!isText(signature, signatureText)) throw refusal('is not signed')
+  if (!isText(from, addressText)) throw authorizationRefusal('names no payer')
+  if (!isText(nonce, nonceText)) throw authorizationRefusal('has no nonce of 32 bytes')
+  if (!isText(validBefore, secondsText)) throw authorizationRefusal('does not say when it ends')
+  if (!isText(signature, signatureText)) throw authorizationRefusal('is not signed')
   return {
     payload,
     payer: from.toLowerCase(),
@@ -54,7 +54,7 @@ export const signatureDigest = (signature: string): Buffer =>
   createHash('sha256').update(signature.toLowerCase()).digest()
 
 /** `problem` completes "the payment …". */
-export const refusal = (problem: string): PaymentRefusedError =>
+export const authorizationRefusal = (problem: string): PaymentRefusedError =>
   new PaymentRefusedError(new Error(`the payment ${problem}`), {
     type: 'https://paymentauth.org/problems/verification-failed',
     title: 'Verification Failed',
@@ -63,9 +63,10 @@ export const refusal = (problem: string): PaymentRefusedError =>
   })
 
 function payloadIn(header: string): PaymentPayload {
-  if (header.length > HEADER_CHARACTERS_MAX) throw refusal('is too long')
+  if (header.length > HEADER_CHARACTERS_MAX) throw authorizationRefusal('is too long')
   const parsed = parsePaymentPayload(decoded(header))
-  if (!parsed.success || parsed.data.x402Version !== 2) throw refusal('is none of x402 version 2')
+  if (!parsed.success || parsed.data.x402Version !== 2)
+    throw authorizationRefusal('is none of x402 version 2')
   return decodePaymentSignatureHeader(header)
 }
 
@@ -73,7 +74,7 @@ function decoded(header: string): unknown {
   try {
     return decodePaymentSignatureHeader(header)
   } catch {
-    throw refusal('is not base64 of JSON')
+    throw authorizationRefusal('is not base64 of JSON')
   }
 }
 
@@ -82,7 +83,8 @@ function referenceIn({ extensions }: PaymentPayload): string | null {
   const info = isRecord(extension) ? extension['info'] : undefined
   const id = isRecord(info) ? info['id'] : undefined
   if (id === undefined || id === null) return null
-  if (!isText(id, referenceText)) throw refusal('has an identifier that is not 16 to 128 of A-Z a-z 0-9 _ -')
+  if (!isText(id, referenceText))
+    throw authorizationRefusal('has an identifier that is not 16 to 128 of A-Z a-z 0-9 _ -')
   return id
 }
 

@@ -13,7 +13,7 @@ import type { Accounts } from '#api/routes/orgs/accounts.ts'
 import type { ChainReads } from '#api/services.ts'
 import type { PayerProofs } from '#payments/PayerProofs.ts'
 import { type Defaults, makeDefaults, readDefaults } from '#rows/access/defaults.ts'
-import { digestOf, findKey, insertKey } from '#rows/access/keys.ts'
+import { findKey, insertKey, tokenDigest } from '#rows/access/keys.ts'
 import { findSession } from '#rows/access/sessions.ts'
 import { addUsage } from '#rows/access/usage.ts'
 import { type AppDatabase, appDatabase } from '#rows/database.ts'
@@ -56,11 +56,11 @@ export async function openAccess(options: AccessOptions): Promise<OpenedAccess> 
   const app = appDatabase(engines.postgres)
   const peppers = await keyPepper(secrets)
   const { defaults, firstKey } = await firstThings(app, showsKey ? peppers[0] : null)
-  const digestsOf = (token: string) => peppers.map((pepper) => digestOf(token, pepper))
+  const digestsOf = (token: string) => peppers.map((pepper) => tokenDigest(token, pepper))
   const credentials = {
     findKey: (token: string) => findKey(app, digestsOf(token)),
     findSession: (token: string) => findSession(app, digestsOf(token)),
-    digestOf: (token: string) => digestOf(token, peppers[0]).toString('base64url'),
+    digestOf: (token: string) => tokenDigest(token, peppers[0]).toString('base64url'),
   }
   const usage = new UsageMeter({ add: (counts) => addUsage(app, counts) }, clock)
   const answered: UsageMeter['count'] = (...told) => usage.count(...told)

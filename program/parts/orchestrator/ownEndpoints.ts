@@ -9,7 +9,7 @@ import { listTransfersEndpoint } from '#api/routes/transfers.ts'
 import type { AskOwn } from '#orchestrator/mcp/chainTools.ts'
 import type { Tool } from '#orchestrator/mcp/tool.ts'
 import { chainTool } from '#orchestrator/mcp/tools.ts'
-import { priceOf } from '#query/price.ts'
+import { queryPriceOf } from '#query/price.ts'
 import { jsonIn } from '#text/jsonIn.ts'
 
 /** Rows of a tool's answer where its caller does not say: agents read all of them. */
@@ -27,7 +27,7 @@ export const chainTools: readonly Tool[] = [
     takes: ['sql', 'signature', 'chainId', 'engine', 'limit', 'timeout_ms', 'maxCost'],
     defaults: { limit: ROWS_DEFAULT },
     costOf: ({ rows_read: rows, query_time_ms: timeMs, bytes_read: bytes }) =>
-      priceOf({ rows: Number(rows ?? 0), timeMs: Number(timeMs ?? 0), bytes: Number(bytes ?? 0) }),
+      queryPriceOf({ rows: Number(rows ?? 0), timeMs: Number(timeMs ?? 0), bytes: Number(bytes ?? 0) }),
   }),
   chainTool({
     name: 'list_transfers',

@@ -15,7 +15,7 @@ import { recheck } from '#payments/methods/recheck.ts'
 import { ChannelOffers } from '#payments/methods/session/ChannelOffers.ts'
 import { ChannelWatch } from '#payments/methods/session/ChannelWatch.ts'
 import { paymentStore } from '#payments/methods/session/channelStore.ts'
-import { TempoSessions } from '#payments/methods/session/TempoSessions.ts'
+import { TempoSessionMethod } from '#payments/methods/session/TempoSessions.ts'
 import { appDatabase } from '#rows/database.ts'
 import { keepHash } from '#rows/payments/sponsored.ts'
 import { repeat } from '#runtime/repeat.ts'
@@ -29,7 +29,7 @@ export interface OpenedSponsor {
   readonly watch: ChannelWatch
   sessionsOf(
     shared: Pick<ChargeOptions, 'realm' | 'keys' | 'chainId' | 'recipient' | 'currency' | 'nodes'>,
-  ): TempoSessions
+  ): TempoSessionMethod
   /** Until aborted. */
   run(signal: AbortSignal): Promise<unknown>
 }
@@ -72,7 +72,7 @@ export function openSponsor(
     sponsoring: { sponsor, store, keepHash: (identity, txHash) => keepHash(app, identity, txHash) },
     ...{ channelOffers, watch },
     sessionsOf: (shared) =>
-      new TempoSessions({ ...shared, app, sponsor, transport, currencies: channelOffers.current }),
+      new TempoSessionMethod({ ...shared, app, sponsor, transport, currencies: channelOffers.current }),
     run: async (signal) => {
       if (devChain && !settings) {
         const failed = { log, ms: FUND_AGAIN_MS, message: 'the sponsor of the dev chain has no money yet' }

@@ -1,8 +1,8 @@
 /** Alarms of payments, payouts and the books. */
-import type { Findings } from '#rows/payments/proofs.ts'
+import type { DoubtfulPayments } from '#rows/payments/proofs.ts'
 import type { Alarm, AlarmKind } from '../part.ts'
 
-interface PaymentFindings extends Findings {
+interface PaymentFindings extends DoubtfulPayments {
   /** Entries, rows and transfers that differ, on whatever chain. */
   readonly books: number
   /** Chains that the books could not be compared with. */

@@ -15,7 +15,7 @@ import { Prover, type ProverOptions } from '#payments/books/Prover.ts'
 import { Uncollected } from '#payments/books/Uncollected.ts'
 import { countingRefusals } from '#payments/chain/sendCounted.ts'
 import { Offers } from '#payments/methods/charge/Offers.ts'
-import { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
+import { TempoChargeMethod } from '#payments/methods/charge/TempoCharges.ts'
 import { recheck } from '#payments/methods/recheck.ts'
 import { Sends } from '#payments/methods/Sends.ts'
 import { PayerProofs } from '#payments/PayerProofs.ts'
@@ -114,7 +114,7 @@ async function openPaymentsPart(base: Base): Promise<PaymentsPart> {
     for (const keyed of [charges, sessions, proofs]) keyed?.use(found)
   })
   const seller = { realm, keys, chainId, recipient, currency }
-  const charges = new TempoCharges({
+  const charges = new TempoChargeMethod({
     ...{ ...seller, transport, nodes, currencies: offers.current, sends },
     sponsoring: sponsored?.sponsoring ?? null,
   })

@@ -12,7 +12,7 @@ import { type FeeBudget, LocalFacilitator } from '#payments/methods/x402/LocalFa
 import { pendingPayouts, pendingSettlements } from '#payments/methods/x402/pendingSettlements.ts'
 import { RemoteFacilitator } from '#payments/methods/x402/RemoteFacilitator.ts'
 import { TokenChain } from '#payments/methods/x402/TokenChain.ts'
-import { X402Exact } from '#payments/methods/x402/X402Exact.ts'
+import { X402ExactMethod } from '#payments/methods/x402/X402Exact.ts'
 import { X402Offer } from '#payments/methods/x402/X402Offer.ts'
 import { AuthorizationPayouts } from '#payments/payouts/AuthorizationPayouts.ts'
 import type { AppDatabase } from '#rows/database.ts'
@@ -24,7 +24,7 @@ import type { PayoutRoute } from './openPayouts.ts'
 export interface X402Parts {
   readonly chainId: number
   readonly nodes: readonly Ask[]
-  readonly method: X402Exact
+  readonly method: X402ExactMethod
   readonly offer: X402Offer
   /** How what is owed there is sent. */
   readonly route: PayoutRoute
@@ -54,7 +54,7 @@ export function openX402(settings: X402Settings, means: X402Means): X402Parts {
   const sends = new Sends(means.clock)
   const { clock } = means
   const offer = new X402Offer({ chainId, recipient, chain, facilitator, sends, clock })
-  const method = new X402Exact({
+  const method = new X402ExactMethod({
     ...{ origin: means.origin, chainId, asset, recipient, chain, facilitator, pending },
     ...{ token: offer.token, known: offer.known, sends, clock },
   })

@@ -46,14 +46,17 @@ async function openWalletPart(base: Base): Promise<WalletPart> {
   const { account, chains, limits, lowUnits } = keys
   const { clock, failpoint } = runtime
   // The protocols' libraries are large, and a program without a wallet has no use for them.
-  const [{ TempoCharge }, { X402Exact }] = await Promise.all([
+  const [{ TempoChargePaying }, { X402ExactPaying }] = await Promise.all([
     import('#wallet/protocols/tempoCharge.ts'),
     import('#wallet/protocols/x402Exact.ts'),
   ])
   const app = appDatabase(program.engines.postgres)
   const [local] = program.localIds
   const terms = besideDevChain(config.quoteTerms, local ?? null)
-  const paying = [new TempoCharge({ account, chains, clock }), new X402Exact({ account, chains, clock })]
+  const paying = [
+    new TempoChargePaying({ account, chains, clock }),
+    new X402ExactPaying({ account, chains, clock }),
+  ]
   const looking = { app, paying, terms, clock, log }
   const sealer = await secrets.sealer()
   const reconciler = new SpendReconciler(looking)

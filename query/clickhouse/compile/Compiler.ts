@@ -14,21 +14,21 @@ export interface Compiled {
 }
 
 /** A column that can be named: `sql` is how, `name` is what the user calls it. */
-export interface Column extends Compiled {
+export interface NamedColumn extends Compiled {
   readonly name: string
 }
 
 /** An item of FROM, under the name the user gave it. */
 export interface ScopeSource {
   readonly name: string | undefined
-  readonly columns: readonly Column[]
+  readonly columns: readonly NamedColumn[]
 }
 
 /** Names an expression may use. */
-export interface Scope {
+export interface NameScope {
   readonly sources: readonly ScopeSource[]
   /** Columns of USING, which no longer belong to one side. */
-  readonly merged: readonly Column[]
+  readonly merged: readonly NamedColumn[]
   /** Parameters of the lambdas around. */
   readonly parameters: ReadonlyMap<string, Compiled>
   /** The select list's own names, where no column has the name. */
@@ -37,11 +37,11 @@ export interface Scope {
   /**
    * Scope of the query around an EXISTS; its columns are seen where this one has none of the name.
    */
-  readonly outer: Scope | undefined
+  readonly outer: NameScope | undefined
 }
 
 /** The scope of constants alone. */
-export const nothingNamed: Scope = {
+export const nothingNamed: NameScope = {
   sources: [],
   merged: [],
   parameters: new Map(),
@@ -53,7 +53,7 @@ export const nothingNamed: Scope = {
 export interface CteColumns {
   /** Its name in the statement that is sent. */
   readonly sql: string
-  readonly columns: readonly Column[]
+  readonly columns: readonly NamedColumn[]
 }
 
 export interface Compiler {
@@ -66,8 +66,8 @@ export interface Compiler {
   readonly spelled: (name: string) => string
   /** Numbers the sources and CTEs, so that every name sent is unique. */
   readonly nextNumber: () => number
-  readonly expression: (expression: Expression, scope: Scope) => Compiled
-  readonly window: (window: Window, scope: Scope) => string
+  readonly expression: (expression: Expression, scope: NameScope) => Compiled
+  readonly window: (window: Window, scope: NameScope) => string
   /** Expressions of which only true matters, since they filter rows. */
   readonly conditions: WeakSet<Expression>
   readonly query: (query: Query) => CompiledQuery
@@ -75,13 +75,13 @@ export interface Compiler {
   readonly ctes: ReadonlyMap<string, CteColumns>
   readonly withCtes: (ctes: ReadonlyMap<string, CteColumns>) => Compiler
   /** Scope of the expression this query stands in, where it may use that scope's columns. */
-  readonly outer: Scope | undefined
-  readonly withOuter: (outer: Scope | undefined) => Compiler
+  readonly outer: NameScope | undefined
+  readonly withOuter: (outer: NameScope | undefined) => Compiler
 }
 
 export interface CompiledQuery {
   readonly sql: string
-  readonly columns: readonly Column[]
+  readonly columns: readonly NamedColumn[]
 }
 
 /** A quoted identifier. */
@@ -126,7 +126,7 @@ export function refused(
  * list.
  * @throws UserQueryError when there is none, or more than one
  */
-export function resolveColumn(compiler: Compiler, path: readonly Name[], scope: Scope): Compiled {
+export function resolveColumn(compiler: Compiler, path: readonly Name[], scope: NameScope): Compiled {
   const [first, second] = path
   if (!first) throw invalid(compiler, 'a column is expected', 0)
   if (second) return columnOf(compiler, first, second, scope)
@@ -144,7 +144,7 @@ export function resolveColumn(compiler: Compiler, path: readonly Name[], scope: 
   return resolved
 }
 
-function columnOf(compiler: Compiler, table: Name, column: Name, scope: Scope): Compiled {
+function columnOf(compiler: Compiler, table: Name, column: Name, scope: NameScope): Compiled {
   const sources = scope.sources.filter((source) => source.name?.toLowerCase() === table.text.toLowerCase())
   const [source] = sources
   if (!source && scope.outer) return columnOf(compiler, table, column, scope.outer)
@@ -163,7 +163,7 @@ function columnOf(compiler: Compiler, table: Name, column: Name, scope: Scope): 
 }
 
 /** Columns of a name, in any case; in the same case where that decides. */
-function matching(columns: readonly Column[], name: string): readonly Column[] {
+function matching(columns: readonly NamedColumn[], name: string): readonly NamedColumn[] {
   const lower = name.toLowerCase()
   const found = columns.filter((column) => column.name.toLowerCase() === lower)
   const exact = found.filter((column) => column.name === name)
@@ -171,7 +171,7 @@ function matching(columns: readonly Column[], name: string): readonly Column[] {
 }
 
 /** The column's name to write instead of one that no column has. */
-export function nearestColumn(name: string, { sources }: Scope): string | undefined {
+export function nearestColumn(name: string, { sources }: NameScope): string | undefined {
   const names = sources.flatMap((source) => source.columns.map((column) => column.name))
   const found = nearestOf(name, names)
   if (found !== undefined) return `did you mean ${found}?`

@@ -4,7 +4,7 @@
  */
 
 import type { BetweenExpression, CaseExpression, Expression } from '../parse/ast.ts'
-import { type Compiled, type Compiler, refused, resolveColumn, type Scope } from './Compiler.ts'
+import { type Compiled, type Compiler, type NameScope, refused, resolveColumn } from './Compiler.ts'
 import { compileCall } from './calls/compileCall.ts'
 import { compileExtract } from './compileExtract.ts'
 import { compileInQuery } from './compileInQuery.ts'
@@ -18,7 +18,7 @@ import { compileNumber, compileString } from './operators/compileConstant.ts'
 import { compileQuantified } from './operators/compileQuantified.ts'
 import { arrayOf, commonType, scalar } from './valueType.ts'
 
-export function compileExpression(compiler: Compiler, expression: Expression, scope: Scope): Compiled {
+export function compileExpression(compiler: Compiler, expression: Expression, scope: NameScope): Compiled {
   const compile = (inner: Expression) => compiler.expression(inner, scope)
   switch (expression.kind) {
     case 'number':
@@ -100,7 +100,7 @@ const leastNumbers: ReadonlyMap<string, 'int' | 'bigint'> = new Map([
   ['9223372036854775808', 'bigint'],
 ])
 
-function compileBetween(compiler: Compiler, expression: BetweenExpression, scope: Scope): Compiled {
+function compileBetween(compiler: Compiler, expression: BetweenExpression, scope: NameScope): Compiled {
   const operands = [expression.operand, expression.low, expression.high]
   const [operand = '', low = '', high = ''] = compileOperands(compiler, operands, scope).map(({ sql }) => sql)
   const word = expression.isNot ? 'NOT BETWEEN' : 'BETWEEN'
@@ -113,7 +113,7 @@ function compileBetween(compiler: Compiler, expression: BetweenExpression, scope
 function compileSubquery(
   compiler: Compiler,
   expression: Extract<Expression, { kind: 'query' }>,
-  scope: Scope,
+  scope: NameScope,
 ): Compiled {
   // The engine answers a scalar sub-select that counts nothing with NULL when it depends on the
   // row: only EXISTS may.
@@ -125,7 +125,7 @@ function compileSubquery(
 }
 
 /** CASE in both forms. The form with a subject compares once per branch, as SQL defines it. */
-function compileCase(compiler: Compiler, expression: CaseExpression, scope: Scope): Compiled {
+function compileCase(compiler: Compiler, expression: CaseExpression, scope: NameScope): Compiled {
   const { subject, branches, otherwise, at } = expression
   const last: Expression = otherwise ?? { kind: 'null', at }
   const given = [...branches.map(({ result }) => result), last]
@@ -157,7 +157,7 @@ const INTERVAL_DAYS_MAX = 7_000 * 365
 function compileInterval(
   compiler: Compiler,
   expression: Extract<Expression, { kind: 'interval' }>,
-  scope: Scope,
+  scope: NameScope,
 ): Compiled {
   const unit = expression.unit.toUpperCase().replace(/S$/, '')
   const days = intervalUnits.get(unit)
@@ -170,7 +170,7 @@ function compileInterval(
   }
 }
 
-function amountSql(compiler: Compiler, amount: Expression, amountMax: number, scope: Scope): string {
+function amountSql(compiler: Compiler, amount: Expression, amountMax: number, scope: NameScope): string {
   const { sql } = compiler.expression(amount, scope)
   if (amount.kind !== 'number') return demanded(`abs(${sql}) <= ${amountMax}`, 'longInterval', sql)
   if (Number(amount.text) > amountMax)

@@ -1,6 +1,6 @@
 /** EXTRACT: PostgreSQL's fields, all of them numeric. */
 import type { Expression } from '../parse/ast.ts'
-import { type Compiled, type Compiler, refused, type Scope } from './Compiler.ts'
+import { type Compiled, type Compiler, type NameScope, refused } from './Compiler.ts'
 import { demanded } from './demanded.ts'
 import { bind } from './numbers.ts'
 import { scalar, unsigned } from './valueType.ts'
@@ -24,7 +24,7 @@ const extractors: Readonly<Record<string, (time: string) => string>> = {
 export function compileExtract(
   compiler: Compiler,
   { unit, operand, at }: Extract<Expression, { kind: 'extract' }>,
-  scope: Scope,
+  scope: NameScope,
 ): Compiled {
   const extractor = extractors[unit]
   if (!extractor) throw refused(compiler, `${unit} cannot be extracted`, at)

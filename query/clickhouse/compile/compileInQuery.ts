@@ -5,11 +5,22 @@
  */
 
 import type { Expression, InQueryExpression } from '../parse/ast.ts'
-import { type Column, type Compiled, type Compiler, invalid, refused, type Scope } from './Compiler.ts'
+import {
+  type Compiled,
+  type Compiler,
+  invalid,
+  type NamedColumn,
+  type NameScope,
+  refused,
+} from './Compiler.ts'
 import { asOneNumber, assertOneKind, assertOneWidth, comparable } from './numbers.ts'
 import { commonType, scalar } from './valueType.ts'
 
-export function compileInQuery(compiler: Compiler, expression: InQueryExpression, scope: Scope): Compiled {
+export function compileInQuery(
+  compiler: Compiler,
+  expression: InQueryExpression,
+  scope: NameScope,
+): Compiled {
   const { isNot } = expression
   const { sql: rows, columns } = compiler.withOuter(undefined).query(expression.query)
   const [column] = columns
@@ -51,7 +62,7 @@ function ofOneKind(pair: readonly Compiled[]): readonly Compiled[] {
 }
 
 /** Whether the value is one of the column's; the rows have no other columns. */
-function memberOf(own: Compiled, column: Column, rows: string): string {
+function memberOf(own: Compiled, column: NamedColumn, rows: string): string {
   const [operand = own, value = column] = ofOneKind([own, column])
   const values = value.sql === column.sql ? rows : `SELECT ${value.sql} AS x FROM (${rows})`
   return `${operand.sql} IN (${values})`
@@ -70,7 +81,7 @@ const asked = (what: string, rows: string): string => `ifNull((SELECT ${what} FR
 
 type Pair<Item> = readonly [Item, Item]
 
-function pairOf(compiler: Compiler, { operand, at }: InQueryExpression, scope: Scope): Pair<Compiled> {
+function pairOf(compiler: Compiler, { operand, at }: InQueryExpression, scope: NameScope): Pair<Compiled> {
   const items: readonly Expression[] = operand.kind === 'tuple' ? operand.items : []
   const [first, second] = items.map((item) => compiler.expression(item, scope))
   if (items.length === 2 && first && second) return [first, second]
@@ -83,11 +94,11 @@ function pairOf(compiler: Compiler, { operand, at }: InQueryExpression, scope: S
 }
 
 /** Whether a row has, for each of the two, an equal value or a NULL on either side. */
-function pairUnknown([a, b]: Pair<Compiled>, columns: readonly Column[], rows: string): string {
+function pairUnknown([a, b]: Pair<Compiled>, columns: readonly NamedColumn[], rows: string): string {
   const [c, d] = columns
   if (!c || !d) return 'false'
   const isNull = ({ sql }: Compiled) => `isNull(${sql})`
-  const among = (own: Compiled, column: Column, where: string) =>
+  const among = (own: Compiled, column: NamedColumn, where: string) =>
     `ifNull(${memberOf(own, column, `SELECT ${column.sql} FROM (${rows}) WHERE ${where}`)}, 0)`
   return [
     `(${isNull(a)} AND ${isNull(b)} AND ${asked('count()', rows)})`,

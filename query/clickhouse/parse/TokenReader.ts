@@ -4,7 +4,7 @@ import { SELECT_COUNT_MAX, SELECT_DEPTH_MAX } from '../../text.ts'
 import { positionAt, UserQueryError } from '../../UserQueryError.ts'
 import { quotedNameHint } from '../../words/hints.ts'
 import type { Name } from './ast.ts'
-import { type Token, tokenize } from './lexer.ts'
+import { type LexedToken, tokenize } from './lexer.ts'
 
 /** Nesting of brackets, calls and sub-selects; honest queries stay under 30. */
 const DEPTH_MAX = 100
@@ -21,7 +21,7 @@ const reserved: ReadonlySet<string> = new Set(
 
 export class TokenReader {
   readonly sql: string
-  readonly #tokens: readonly Token[]
+  readonly #tokens: readonly LexedToken[]
   #index = 0
   #depth = 0
   #queryDepth = 0
@@ -33,12 +33,12 @@ export class TokenReader {
     this.#tokens = tokenize(sql)
   }
 
-  peek(ahead = 0): Token {
+  peek(ahead = 0): LexedToken {
     const index = Math.min(this.#index + ahead, this.#tokens.length - 1)
     return this.#tokens[index] ?? { kind: 'end', text: 'the end', at: this.sql.length }
   }
 
-  next(): Token {
+  next(): LexedToken {
     const token = this.peek()
     this.#index++
     return token

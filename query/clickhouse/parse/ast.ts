@@ -65,7 +65,7 @@ export interface CallExpression {
 }
 
 /** A plain call. */
-export const callOf = (name: string, args: readonly Expression[], at = 0): CallExpression => ({
+export const callExpression = (name: string, args: readonly Expression[], at = 0): CallExpression => ({
   kind: 'call',
   name,
   parameters: undefined,
@@ -163,10 +163,10 @@ export interface Window {
   readonly base: Name | undefined
   readonly partitionBy: readonly Expression[]
   readonly orderBy: readonly OrderItem[]
-  readonly frame: Frame | undefined
+  readonly frame: WindowFrame | undefined
 }
 
-export interface Frame {
+export interface WindowFrame {
   readonly unit: 'ROWS' | 'RANGE'
   readonly start: string
   readonly end: string
@@ -214,7 +214,7 @@ export interface Select {
   readonly isDistinct: boolean
   readonly distinctOn: readonly Expression[]
   readonly items: readonly SelectItem[]
-  readonly from: Source | undefined
+  readonly from: FromItem | undefined
   readonly joins: readonly Join[]
   readonly where: Expression | undefined
   readonly groupBy: GroupBy | undefined
@@ -233,7 +233,7 @@ export type SelectItem =
       readonly at: number
     }
 
-export type Source =
+export type FromItem =
   | {
       readonly kind: 'relation'
       readonly name: Name
@@ -265,7 +265,7 @@ export type Join =
       readonly kind: 'join'
       readonly side: 'INNER' | 'LEFT' | 'RIGHT' | 'FULL' | 'CROSS'
       readonly strictness: 'ANY' | 'ASOF' | 'SEMI' | 'ANTI' | undefined
-      readonly source: Source
+      readonly source: FromItem
       readonly on: Expression | undefined
       readonly using: readonly Name[] | undefined
     }

@@ -7,10 +7,10 @@
 import { SQL_NODES_MAX, unquotedHint } from '../../text.ts'
 import { positionAt, UserQueryError } from '../../UserQueryError.ts'
 
-export type TokenKind = 'word' | 'quotedName' | 'number' | 'string' | 'symbol' | 'end'
+export type LexedTokenKind = 'word' | 'quotedName' | 'number' | 'string' | 'symbol' | 'end'
 
-export interface Token {
-  readonly kind: TokenKind
+export interface LexedToken {
+  readonly kind: LexedTokenKind
   /** A string's or quoted name's content with its escapes resolved; anything else as written. */
   readonly text: string
   /** UTF-16 offset in the query. */
@@ -31,8 +31,8 @@ const spacePattern = /\s+/y
  * All tokens, the last of kind `end`. @throws UserQueryError on a character, quote or comment that
  * is not closed.
  */
-export function tokenize(sql: string): Token[] {
-  const tokens: Token[] = []
+export function tokenize(sql: string): LexedToken[] {
+  const tokens: LexedToken[] = []
   let at = 0
   for (;;) {
     at = skipBlanks(sql, at)
@@ -47,11 +47,11 @@ export function tokenize(sql: string): Token[] {
 }
 
 interface Read {
-  readonly token: Token
+  readonly token: LexedToken
   readonly end: number
 }
 
-function readToken(sql: string, at: number, before: Token | undefined): Read {
+function readToken(sql: string, at: number, before: LexedToken | undefined): Read {
   const first = sql[at] ?? ''
   if (sql.startsWith("'\\'", at) && before?.text.toUpperCase() === 'ESCAPE')
     return { token: { kind: 'string', text: '\\', at }, end: at + 3 }
@@ -80,7 +80,7 @@ function readNumber(sql: string, at: number, text: string): Read {
  * A text or a name. To PostgreSQL a backslash is one more character, to ClickHouse it is too where
  * nothing that it escapes follows; elsewhere the two would read another text.
  */
-function readQuoted(sql: string, at: number, quote: string, kind: TokenKind): Read {
+function readQuoted(sql: string, at: number, quote: string, kind: LexedTokenKind): Read {
   let text = ''
   for (let end = at + 1; end < sql.length; end++) {
     const character = sql[end] ?? ''

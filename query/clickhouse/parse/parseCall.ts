@@ -3,7 +3,7 @@
  * functions, functions.ts says.
  */
 
-import { type CallExpression, callOf, type Expression } from './ast.ts'
+import { type CallExpression, callExpression, type Expression } from './ast.ts'
 import { parseOrder, parseWindow } from './parseWindow.ts'
 import type { QueryParser } from './QueryParser.ts'
 
@@ -12,7 +12,7 @@ export function parseCall(parser: QueryParser): CallExpression {
   const { text: name, at } = reader.next()
   if (name.toLowerCase() === 'trim') return parseTrim(parser, at)
   const words = wordCalls[name.toLowerCase()]?.(parser)
-  if (words) return callOf(name, words, at)
+  if (words) return callExpression(name, words, at)
   let list = parseArguments(parser)
   let parameters: readonly Expression[] | undefined
   if (reader.isSymbol('(')) {
@@ -62,7 +62,7 @@ function parseTrim(parser: QueryParser, at: number): CallExpression {
   const first = reader.isWord('FROM') ? [] : reader.list(() => parser.parseExpression())
   const values = reader.acceptWords('FROM') ? reader.list(() => parser.parseExpression()) : []
   reader.expectSymbol(')')
-  return callOf(side?.[1] ?? 'btrim', [...values, ...first], at)
+  return callExpression(side?.[1] ?? 'btrim', [...values, ...first], at)
 }
 
 const trims = [

@@ -5,7 +5,7 @@
  */
 
 import { endlessPattern, escapeHint, escapeProblem, isEscape, plainPattern } from '../../text.ts'
-import { callOf, type Expression } from './ast.ts'
+import { callExpression, type Expression } from './ast.ts'
 import { parsePrimary } from './parsePrimary.ts'
 import { parsePatterns, parseQuantified, startsQuantified } from './parseQuantified.ts'
 import { parseType } from './parseType.ts'
@@ -225,6 +225,6 @@ function parseStep(parser: QueryParser): Expression {
 
 /** A call that is written as an operator. */
 const called = (name: string, args: readonly [Expression, ...Expression[]]): Expression => ({
-  ...callOf(name, args),
+  ...callExpression(name, args),
   at: Math.min(...args.map(({ at }) => at)),
 })

@@ -3,8 +3,8 @@
  * sub-selects and calls.
  */
 
-import { callOf, type Expression, type Name } from './ast.ts'
-import type { Token } from './lexer.ts'
+import { callExpression, type Expression, type Name } from './ast.ts'
+import type { LexedToken } from './lexer.ts'
 import { parseCall } from './parseCall.ts'
 import { parseType } from './parseType.ts'
 import type { QueryParser } from './QueryParser.ts'
@@ -66,7 +66,7 @@ function parseWord(parser: QueryParser, expression: Expression): Expression {
 
 /** `current_timestamp` and its like are calls without brackets. */
 function parseMoment(parser: QueryParser, at: number): Expression {
-  return callOf(parser.reader.next().text.toLowerCase(), [], at)
+  return callExpression(parser.reader.next().text.toLowerCase(), [], at)
 }
 
 function parseItems(parser: QueryParser, close: string): Expression[] {
@@ -123,7 +123,7 @@ function parseColumn(parser: QueryParser): Expression {
 }
 
 /** Behind a table's name any word is one of its columns. */
-const isColumnWord = ({ kind, text }: Token): boolean =>
+const isColumnWord = ({ kind, text }: LexedToken): boolean =>
   kind === 'word' || (kind === 'quotedName' && text !== '')
 
 function parseCase(parser: QueryParser, at: number): Expression {

@@ -2,7 +2,7 @@
 
 import { numbersBounds, numbersProblem } from '../../text.ts'
 import { lateralHint, seriesHint } from '../../words/hints.ts'
-import type { Expression, GroupBy, Join, Select, SelectItem, SetExpression, Source } from './ast.ts'
+import type { Expression, FromItem, GroupBy, Join, Select, SelectItem, SetExpression } from './ast.ts'
 import { parseWindow } from './parseWindow.ts'
 import type { QueryParser } from './QueryParser.ts'
 
@@ -80,7 +80,7 @@ function parseNamedItem(parser: QueryParser): SelectItem {
   return { kind: 'item', expression, alias, at }
 }
 
-function parseSource(parser: QueryParser): Source {
+function parseSource(parser: QueryParser): FromItem {
   const { reader } = parser
   const { at } = reader.peek()
   if (reader.isWord('LATERAL')) throw reader.refused('LATERAL is not allowed', at, lateralHint)
@@ -105,7 +105,7 @@ function parseSource(parser: QueryParser): Source {
 }
 
 /** `AS t(a, b)` */
-function parseNames(parser: QueryParser): Pick<Source, 'alias' | 'columns'> {
+function parseNames(parser: QueryParser): Pick<FromItem, 'alias' | 'columns'> {
   const { reader } = parser
   const alias = parseAlias(parser)
   if (!alias || !reader.acceptSymbol('(')) return { alias, columns: [] }

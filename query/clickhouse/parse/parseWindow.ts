@@ -1,6 +1,6 @@
 /** Window definitions and ORDER BY lists. */
 
-import type { Frame, OrderItem, Window } from './ast.ts'
+import type { OrderItem, Window, WindowFrame } from './ast.ts'
 import type { QueryParser } from './QueryParser.ts'
 import type { TokenReader } from './TokenReader.ts'
 
@@ -36,7 +36,7 @@ function parseNulls(reader: TokenReader): OrderItem['nulls'] {
   return 'LAST'
 }
 
-function parseFrame(reader: TokenReader): Frame | undefined {
+function parseFrame(reader: TokenReader): WindowFrame | undefined {
   const unit = reader.acceptWords('ROWS') ? 'ROWS' : reader.acceptWords('RANGE') ? 'RANGE' : undefined
   if (!unit) return undefined
   if (!reader.acceptWords('BETWEEN')) return { unit, start: parseBound(reader), end: 'CURRENT ROW' }

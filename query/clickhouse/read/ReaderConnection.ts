@@ -24,7 +24,7 @@ export interface ReaderConnectionOptions {
   readonly connectionsMax: number
 }
 
-export interface Sent {
+export interface SentQuery {
   readonly stream: Readable
   readonly summary: Summary | null
 }
@@ -54,7 +54,7 @@ export class ReaderConnection {
    * Sends one statement; aborting ends it with its connection.
    * @throws ClickHouseError what the engine says, or why it was not reached
    */
-  async send(sql: string, queryId: string, settings: Settings, signal: AbortSignal): Promise<Sent> {
+  async send(sql: string, queryId: string, settings: Settings, signal: AbortSignal): Promise<SentQuery> {
     const asked = new URLSearchParams({ query_id: queryId })
     for (const [name, value] of Object.entries(settings)) asked.set(name, String(value))
     const { statusCode, headers, body } = await this.#pool.request({

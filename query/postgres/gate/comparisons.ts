@@ -8,36 +8,36 @@ import { beginOf } from '../parse/places.ts'
 import {
   bare,
   errorAt,
-  type Fields,
   fieldsOf,
   isFields,
-  list,
+  type NodeFields,
+  nodeList,
   stringConstant,
   stringOf,
   type Walk,
 } from '../parse/walk.ts'
 import { shifts } from './expressions/functions.ts'
-import { findSource, type Scope, sourceOf } from './scopes.ts'
+import { findSource, type SelectScope, sourceOf } from './scopes.ts'
 
 /** The scope of a name's look-up, and the outputs of sub-selects. */
 export interface Operands {
-  readonly scope: Scope
+  readonly scope: SelectScope
   /** Bytes of each output of a sub-select that was read before. */
   readonly outputsOf: (select: unknown) => readonly (Bytes | undefined)[]
 }
 
 /** @throws UserQueryError `sql_invalid` */
-export function assertComparison(expression: Fields, operands: Operands, walk: Walk): void {
+export function assertComparison(expression: NodeFields, operands: Operands, walk: Walk): void {
   const kind = String(expression['kind'])
-  const operator = stringOf(list(expression['name'])[0]) ?? ''
+  const operator = stringOf(nodeList(expression['name'])[0]) ?? ''
   if (!kinds.test(kind) || !operators.has(operator)) return
   for (const compared of comparedWithin(expression))
     assertOperands(compared, equalities.has(operator), operands, walk)
 }
 
 /** `CASE x WHEN …`. @throws UserQueryError `sql_invalid` */
-export function assertCase({ arg, args }: Fields, operands: Operands, walk: Walk): void {
-  const whens = list(args).map((arm) => fieldsOf(arm, 'CaseWhen')['expr'])
+export function assertCase({ arg, args }: NodeFields, operands: Operands, walk: Walk): void {
+  const whens = nodeList(args).map((arm) => fieldsOf(arm, 'CaseWhen')['expr'])
   if (arg !== undefined) assertOperands([arg, ...whens], true, operands, walk)
 }
 
@@ -45,12 +45,12 @@ export function assertCase({ arg, args }: Fields, operands: Operands, walk: Walk
  * Checks the choices of which an expression gives one. @throws UserQueryError `sql_invalid` for a text
  * among bytes
  */
-export function assertChoices(type: string, fields: Fields, operands: Operands, walk: Walk): void {
-  const name = stringOf(list(fields['funcname']).at(-1)) ?? ''
-  const [value, , otherwise] = list(fields['args'])
+export function assertChoices(type: string, fields: NodeFields, operands: Operands, walk: Walk): void {
+  const name = stringOf(nodeList(fields['funcname']).at(-1)) ?? ''
+  const [value, , otherwise] = nodeList(fields['args'])
   const choices =
     type === 'A_ArrayExpr'
-      ? list(fields['elements'])
+      ? nodeList(fields['elements'])
       : type === 'FuncCall' && shifts.has(name)
         ? [value, otherwise]
         : choicesOf({ [type]: fields })
@@ -59,15 +59,16 @@ export function assertChoices(type: string, fields: Fields, operands: Operands, 
 
 /** `x IN (SELECT …)`. @throws UserQueryError `sql_invalid` */
 export function assertMembers(
-  { testexpr, subselect, operName }: Fields,
+  { testexpr, subselect, operName }: NodeFields,
   operands: Operands,
   walk: Walk,
 ): void {
   // IN has no operator.
-  if (operName !== undefined && !equalities.has(stringOf(list(operName)[0]) ?? '')) return
+  if (operName !== undefined && !equalities.has(stringOf(nodeList(operName)[0]) ?? '')) return
   const outputs = operands.outputsOf(subselect)
   const fields = rowFields(testexpr) ?? [testexpr]
-  for (const [index, field] of fields.entries()) assertAlike([bytesOf(field, operands), outputs[index]], walk)
+  for (const [index, field] of fields.entries())
+    assertAlike([bytesOperand(field, operands), outputs[index]], walk)
 }
 
 /**
@@ -75,7 +76,7 @@ export function assertMembers(
  * @throws UserQueryError `sql_invalid` for one that a SELECT puts where the other side has bytes
  */
 export function assertNoText(select: unknown, others: readonly (Bytes | undefined)[], walk: Walk): void {
-  for (const [index, target] of list(bare(select)['targetList']).entries()) {
+  for (const [index, target] of nodeList(bare(select)['targetList']).entries()) {
     const problem = others[index] && problemOf(fieldsOf(target, 'ResTarget')['val'], undefined)
     if (problem) throw errorAt({ ...walk, at: beginOf(target) }, 'sql_invalid', problem.problem, problem.hint)
   }
@@ -95,7 +96,7 @@ export function assertAlike(compared: readonly (Bytes | undefined)[], walk: Walk
 }
 
 /** Pairs that are compared with each other; rows field by field. */
-function comparedWithin({ lexpr, rexpr }: Fields): readonly (readonly unknown[])[] {
+function comparedWithin({ lexpr, rexpr }: NodeFields): readonly (readonly unknown[])[] {
   const items = itemsOf(rexpr)
   const fields = rowFields(lexpr)
   if (!fields) return [[lexpr, ...items]]
@@ -104,7 +105,7 @@ function comparedWithin({ lexpr, rexpr }: Fields): readonly (readonly unknown[])
 
 function rowFields(operand: unknown): readonly unknown[] | undefined {
   const row = isFields(operand) ? operand['RowExpr'] : undefined
-  return isFields(row) ? list(row['args']) : undefined
+  return isFields(row) ? nodeList(row['args']) : undefined
 }
 
 function assertOperands(
@@ -113,7 +114,7 @@ function assertOperands(
   operands: Operands,
   walk: Walk,
 ): void {
-  const all = compared.map((operand) => bytesOf(operand, operands))
+  const all = compared.map((operand) => bytesOperand(operand, operands))
   for (const found of all) {
     if (!found) continue
     for (const constant of compared) {
@@ -141,8 +142,8 @@ const operators: ReadonlySet<string> = new Set([
 
 function itemsOf(operand: unknown): readonly unknown[] {
   const [[type, found] = ['', {}]] = Object.entries(bare(operand))
-  if (type === 'List') return list(bare(found)['items'])
-  return type === 'A_ArrayExpr' ? list(bare(found)['elements']) : [operand]
+  if (type === 'List') return nodeList(bare(found)['items'])
+  return type === 'A_ArrayExpr' ? nodeList(bare(found)['elements']) : [operand]
 }
 
 /** Bytes that an expression can be. */
@@ -154,7 +155,7 @@ export interface Bytes {
 }
 
 /** Undefined for what is no bytes, may be something else, or is a constant alone. */
-export function bytesOf(operand: unknown, operands: Operands): Bytes | undefined {
+function bytesOperand(operand: unknown, operands: Operands): Bytes | undefined {
   const select = scalarSelect(operand)
   if (select) return operands.outputsOf(select)[0]
   const choices = choicesOf(operand)
@@ -163,7 +164,7 @@ export function bytesOf(operand: unknown, operands: Operands): Bytes | undefined
 
 /** The same of an output: a constant is bytes there, whatever it is compared with later. */
 export function bytesOfOutput(value: unknown, operands: Operands): Bytes | undefined {
-  return bytesOf(value, operands) ?? bytesConstant(value)
+  return bytesOperand(value, operands) ?? bytesConstant(value)
 }
 
 /** Bytes of a value that is one of these; undefined where one of them is no bytes. */
@@ -186,13 +187,13 @@ function choicesOf(operand: unknown): readonly unknown[] | undefined {
   switch (type) {
     case 'CoalesceExpr':
     case 'MinMaxExpr':
-      return list(args).filter(isGiven)
+      return nodeList(args).filter(isGiven)
     case 'CaseExpr':
-      return [...list(args).map((arm) => fieldsOf(arm, 'CaseWhen')['result']), defresult].filter(isGiven)
+      return [...nodeList(args).map((arm) => fieldsOf(arm, 'CaseWhen')['result']), defresult].filter(isGiven)
     case 'A_Expr':
       return kind === 'AEXPR_NULLIF' ? [lexpr] : undefined
     case 'FuncCall':
-      return extremes.has(stringOf(list(funcname).at(-1)) ?? '') ? list(args) : undefined
+      return extremes.has(stringOf(nodeList(funcname).at(-1)) ?? '') ? nodeList(args) : undefined
     default:
       return undefined
   }
@@ -210,7 +211,7 @@ function bytesConstant(choice: unknown): Bytes | undefined {
   return hex === undefined ? undefined : { width: hex.length / 2, reference: undefined }
 }
 
-function bytesColumn(operand: unknown, scope: Scope): Bytes | undefined {
+function bytesColumn(operand: unknown, scope: SelectScope): Bytes | undefined {
   const path = columnPath(operand)
   const name = path?.at(-1)
   if (!path || name === undefined) return undefined
@@ -239,5 +240,5 @@ function hexOf(constant: unknown): string | undefined {
 /** The parts of a column reference, undefined for `*`; undefined for another expression. */
 export function columnPath(value: unknown): readonly (string | undefined)[] | undefined {
   const reference = isFields(value) ? value['ColumnRef'] : undefined
-  return isFields(reference) ? list(reference['fields']).map(stringOf) : undefined
+  return isFields(reference) ? nodeList(reference['fields']).map(stringOf) : undefined
 }

@@ -13,7 +13,14 @@ import type { Label } from '../../words/labels.ts'
 import { inPostgresWords } from '../parse/dialect.ts'
 import { loadPostgresGrammar, parsePostgres, parseStatements } from '../parse/parse.ts'
 import { placeOf, placesIn } from '../parse/places.ts'
-import { type Fields, type Findings, integerConstant, isFields, refusal, type Walk } from '../parse/walk.ts'
+import {
+  type GateFindings,
+  integerConstant,
+  isFields,
+  type NodeFields,
+  sqlRefusal,
+  type Walk,
+} from '../parse/walk.ts'
 import { assertColumnNames } from './expressions/columns.ts'
 import { labelsOf, spellingsOf } from './expressions/spelling.ts'
 import { assertGrowth } from './growth.ts'
@@ -65,7 +72,7 @@ export function gatePostgres(
     at: -1,
   }
   if (!isFields(statement) || !isFields(statement['SelectStmt']))
-    throw refusal(walk, 'only SELECT is allowed')
+    throw sqlRefusal(walk, 'only SELECT is allowed')
   const checked = withLimit(rebuildStatement(statement, walk), rowsMax)
   assertColumnNames(walk)
   assertQualifiedNames(checked, walk)
@@ -84,7 +91,7 @@ export function gatePostgres(
   }
 }
 
-const newFindings = (): Findings => ({
+const newFindings = (): GateFindings => ({
   relations: new Set(),
   names: new Set(),
   columnReferences: [],
@@ -97,7 +104,7 @@ const newFindings = (): Findings => ({
 })
 
 /** Caps the outermost LIMIT; a smaller one of the query's own stays. */
-function withLimit(statement: unknown, rowsMax: number): Fields {
+function withLimit(statement: unknown, rowsMax: number): NodeFields {
   const select = isFields(statement) && isFields(statement['SelectStmt']) ? statement['SelectStmt'] : {}
   const own = integerConstant(select['limitCount'])
   const limit = Math.min(own ?? rowsMax, rowsMax)
@@ -105,7 +112,7 @@ function withLimit(statement: unknown, rowsMax: number): Fields {
   return { SelectStmt: { ...select, limitCount, limitOption: 'LIMIT_OPTION_COUNT' } }
 }
 
-function print(statement: Fields): { readonly sql: string; readonly tree: unknown } {
+function print(statement: NodeFields): { readonly sql: string; readonly tree: unknown } {
   // The printer's types know every node of the grammar; ours are those of nodes.ts, checked when
   // the tree was built.
   const sql = deparseSync(statement as Parameters<typeof deparseSync>[0], { pretty: false })

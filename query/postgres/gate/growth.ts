@@ -11,11 +11,11 @@ import { beginOf } from '../parse/places.ts'
 import {
   bare,
   errorAt,
-  type Fields,
   fieldsOf,
   integerConstant,
   isFields,
-  list,
+  type NodeFields,
+  nodeList,
   stringConstant,
   stringOf,
   type Walk,
@@ -83,26 +83,26 @@ const made = (bytes: number, of: readonly Size[], isText = false): Size => ({
 class Growth {
   readonly #walk: Walk
   /** Sizes of nodes that were looked at, each of which stands in one place. */
-  readonly #sizes = new WeakMap<Fields, Size>()
+  readonly #sizes = new WeakMap<NodeFields, Size>()
 
   constructor(walk: Walk) {
     this.#walk = walk
   }
 
   /** Sizes of the outputs, in order. */
-  select(select: Fields, outer: Seen): readonly (readonly [string, Size])[] {
+  select(select: NodeFields, outer: Seen): readonly (readonly [string, Size])[] {
     let seen = outer
-    for (const cte of list(bare(select['withClause'])['ctes'])) {
+    for (const cte of nodeList(bare(select['withClause'])['ctes'])) {
       const { ctename, ctequery, aliascolnames } = fieldsOf(cte, 'CommonTableExpr')
       const outputs = this.select(fieldsOf(ctequery, 'SelectStmt'), seen)
       const sizes = named(outputs, aliascolnames)
       seen = { ...seen, ctes: new Map([...seen.ctes, [String(ctename), sizes]]) }
     }
     if (select['larg'] !== undefined) return this.#ofBoth(select, seen)
-    if (select['valuesLists'] !== undefined) return this.#ofRows(list(select['valuesLists']), seen)
-    for (const item of list(select['fromClause'])) seen = this.#withItem(item, seen)
+    if (select['valuesLists'] !== undefined) return this.#ofRows(nodeList(select['valuesLists']), seen)
+    for (const item of nodeList(select['fromClause'])) seen = this.#withItem(item, seen)
     const { targetList, fromClause: _, withClause: __, ...clauses } = select
-    const targets = list(targetList)
+    const targets = nodeList(targetList)
     const outputs = targets.flatMap((target) => this.#outputs(target, seen))
     this.#assert(
       sum(
@@ -125,7 +125,7 @@ class Growth {
     )
   }
 
-  #ofBoth({ larg, rarg }: Fields, seen: Seen): readonly (readonly [string, Size])[] {
+  #ofBoth({ larg, rarg }: NodeFields, seen: Seen): readonly (readonly [string, Size])[] {
     const right = this.select(bare(rarg), seen)
     return this.select(bare(larg), seen).map(([name, size], index) => {
       const other = right[index]?.[1] ?? size
@@ -135,7 +135,7 @@ class Growth {
 
   #ofRows(rows: readonly unknown[], seen: Seen): readonly (readonly [string, Size])[] {
     const sizes = rows.map((row) =>
-      list(fieldsOf(row, 'List')['items']).map((item) => this.#size(item, seen)),
+      nodeList(fieldsOf(row, 'List')['items']).map((item) => this.#size(item, seen)),
     )
     return (sizes[0] ?? []).map((_, index) => {
       const values = sizes.map((row) => row[index] ?? short)
@@ -196,7 +196,7 @@ class Growth {
     return size
   }
 
-  #node(type: string, fields: Fields, node: Fields, seen: Seen): Size {
+  #node(type: string, fields: NodeFields, node: NodeFields, seen: Seen): Size {
     switch (type) {
       case 'A_Const':
         return leaf((stringConstant(node)?.length ?? 0) * CHARACTER_BYTES)
@@ -214,14 +214,14 @@ class Growth {
       }
       case 'CaseExpr': {
         const results = [
-          ...list(fields['args']).map((arm) => fieldsOf(arm, 'CaseWhen')['result']),
+          ...nodeList(fields['args']).map((arm) => fieldsOf(arm, 'CaseWhen')['result']),
           fields['defresult'],
         ]
         return this.#oneOf(results, this.#all(Object.values(fields), seen), seen)
       }
       case 'CoalesceExpr':
       case 'MinMaxExpr':
-        return this.#oneOf(list(fields['args']), this.#all([fields['args']], seen), seen)
+        return this.#oneOf(nodeList(fields['args']), this.#all([fields['args']], seen), seen)
       case 'A_Indirection':
         return this.#size(fields['arg'], seen)
       case 'BoolExpr':
@@ -248,28 +248,28 @@ class Growth {
     return { bytes: largest(sizes), cost, isText }
   }
 
-  #subLink({ subLinkType, subselect, testexpr }: Fields, seen: Seen): Size {
+  #subLink({ subLinkType, subselect, testexpr }: NodeFields, seen: Seen): Size {
     const [first] = this.select(fieldsOf(subselect, 'SelectStmt'), seen)
     const tested = this.#size(testexpr, seen)
     if (subLinkType === 'ARRAY_SUBLINK') return made(COLLECTED_BYTES, [])
     return subLinkType === 'EXPR_SUBLINK' && first ? first[1] : { ...tested, bytes: SHORT_BYTES }
   }
 
-  #call(fields: Fields, seen: Seen): Size {
+  #call(fields: NodeFields, seen: Seen): Size {
     const name = lastName(fields['funcname'])
-    const args = list(fields['args']).map((argument) => this.#size(argument, seen))
+    const args = nodeList(fields['args']).map((argument) => this.#size(argument, seen))
     const [first] = args
     if (name === 'as_text' && first?.isText) return first
     const { args: _, funcname: __, ...clauses } = fields
     const all = [...args, this.#all(Object.values(clauses), seen)]
     return made(
-      resultBytes(name, list(fields['args']), args),
+      resultBytes(name, nodeList(fields['args']), args),
       all,
       name === 'as_text' || textFunctions.has(name),
     )
   }
 
-  #operator({ name, kind, lexpr, rexpr }: Fields, seen: Seen): Size {
+  #operator({ name, kind, lexpr, rexpr }: NodeFields, seen: Seen): Size {
     const sides = [lexpr, rexpr].map((side) => this.#size(side, seen))
     const [left = short] = sides
     const operator = lastName(name)
@@ -310,11 +310,11 @@ function resultBytes(name: string, args: readonly unknown[], sizes: readonly Siz
   return sum(sizes, 'bytes')
 }
 
-const lastName = (names: unknown): string => stringOf(list(names).at(-1)) ?? ''
+const lastName = (names: unknown): string => stringOf(nodeList(names).at(-1)) ?? ''
 
 /** The columns under the names of `AS name (columns)`. */
 function named(outputs: readonly (readonly [string, Size])[], names: unknown): Sizes {
-  const given = list(names).map(stringOf)
+  const given = nodeList(names).map(stringOf)
   const sizes = new Map<string, Size>()
   for (const [index, [name, size]] of outputs.entries()) {
     const called = given[index] ?? name

@@ -5,27 +5,27 @@
 
 import { mark } from '../parse/qualifyWords.ts'
 import {
-  type Fields,
   fieldsOf,
   integerConstant,
   isFields,
-  list,
+  type NodeFields,
   nameParts,
+  nodeList,
   type Qualified,
 } from '../parse/walk.ts'
 import { columnPath } from './comparisons.ts'
 
-export const isQualify = (definition: Fields): boolean => definition['name'] === mark
+export const isQualify = (definition: NodeFields): boolean => definition['name'] === mark
 
 /** The clause of a SELECT, as the condition alone. */
-export function conditionOf(select: Fields): unknown {
-  const definition = list(select['windowClause']).map((entry) => fieldsOf(entry, 'WindowDef'))
-  return list(definition.find(isQualify)?.['partitionClause'])[0]
+export function conditionOf(select: NodeFields): unknown {
+  const definition = nodeList(select['windowClause']).map((entry) => fieldsOf(entry, 'WindowDef'))
+  return nodeList(definition.find(isQualify)?.['partitionClause'])[0]
 }
 
 /** The condition with expressions of the list in place of their names, where no column has these. */
-export function namedCondition(select: Fields, columns: readonly string[]): unknown {
-  const given = list(select['targetList']).flatMap((target) => {
+export function namedCondition(select: NodeFields, columns: readonly string[]): unknown {
+  const given = nodeList(select['targetList']).flatMap((target) => {
     const { name, val } = fieldsOf(target, 'ResTarget')
     return typeof name === 'string' && !columns.includes(name) ? [[name, val] as const] : []
   })
@@ -33,7 +33,7 @@ export function namedCondition(select: Fields, columns: readonly string[]): unkn
 }
 
 /** The tree in which each SELECT with the clause is filtered by one around it. */
-export function withQualify(tree: Fields, qualified: ReadonlyMap<unknown, Qualified>): Fields {
+export function withQualify(tree: NodeFields, qualified: ReadonlyMap<unknown, Qualified>): NodeFields {
   if (qualified.size === 0) return tree
   const copied = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(copied)
@@ -42,7 +42,7 @@ export function withQualify(tree: Fields, qualified: ReadonlyMap<unknown, Qualif
   const found = qualified.get(tree)
   const entries = Object.entries(tree).map(([key, inner]) => [key, copied(inner)] as const)
   // Places stand under a symbol, which entries leave out.
-  const copy: Fields = { ...tree, ...Object.fromEntries(entries) }
+  const copy: NodeFields = { ...tree, ...Object.fromEntries(entries) }
   return found ? filtered(copy, found) : copy
 }
 
@@ -50,9 +50,9 @@ const rows = 'qualified'
 const condition = 'chosen'
 
 /** `SELECT c1 AS … FROM (SELECT …, condition) AS qualified(c1, …, chosen) WHERE chosen`. */
-function filtered(select: Fields, { outputs, columns }: Qualified): Fields {
+function filtered(select: NodeFields, { outputs, columns }: Qualified): NodeFields {
   const { distinctClause, sortClause, limitCount, limitOffset, limitOption, ...inner } = select
-  const windows = list(inner['windowClause']).filter((entry) => !isQualify(fieldsOf(entry, 'WindowDef')))
+  const windows = nodeList(inner['windowClause']).filter((entry) => !isQualify(fieldsOf(entry, 'WindowDef')))
   const hidden: unknown[] = [namedCondition(select, columns)]
   const names = outputs.map((_, index) => `c${index + 1}`)
   /** The column of an expression that orders the rows; one of its own where the list has none. */
@@ -63,16 +63,16 @@ function filtered(select: Fields, { outputs, columns }: Qualified): Fields {
     if (integerConstant(expression) !== undefined) return expression
     return reference(`s${hidden.push(expression)}`)
   }
-  const distinct = list(distinctClause).map((entry) =>
+  const distinct = nodeList(distinctClause).map((entry) =>
     Object.keys(bareOf(entry)).length > 0 ? column(entry) : entry,
   )
-  const sort = list(sortClause).map((entry) => {
+  const sort = nodeList(sortClause).map((entry) => {
     const fields = fieldsOf(entry, 'SortBy')
     return { SortBy: { ...fields, node: column(fields['node']) } }
   })
   const { windowClause: _, targetList, ...rest } = inner
   const sub = {
-    targetList: [...list(targetList), ...hidden.map((val) => ({ ResTarget: { val } }))],
+    targetList: [...nodeList(targetList), ...hidden.map((val) => ({ ResTarget: { val } }))],
     ...rest,
     ...(windows.length > 0 && { windowClause: windows }),
   }
@@ -97,9 +97,9 @@ function filtered(select: Fields, { outputs, columns }: Qualified): Fields {
   }
 }
 
-const bareOf = (value: unknown): Fields => (isFields(value) ? value : {})
+const bareOf = (value: unknown): NodeFields => (isFields(value) ? value : {})
 
-const reference = (name: string): Fields => ({
+const reference = (name: string): NodeFields => ({
   ColumnRef: { fields: [{ String: { sval: rows } }, { String: { sval: name } }] },
 })
 

@@ -6,12 +6,12 @@
 import { SQL_NODES_MAX } from '../../text.ts'
 import { placed } from '../parse/places.ts'
 import {
-  type Fields,
   isFields,
-  list,
   movedTo,
+  type NodeFields,
+  nodeList,
   type Rebuild,
-  refusal,
+  sqlRefusal,
   unwrap,
   type Walk,
 } from '../parse/walk.ts'
@@ -39,7 +39,7 @@ import { type FieldRule, nodeRules } from './nodes.ts'
 /** Nesting of nodes; honest queries stay under 60, and the printer recurses as deep. */
 const NODE_DEPTH_MAX = 400
 
-type Special = (fields: Fields, walk: Walk, rebuild: Rebuild) => unknown
+type Special = (fields: NodeFields, walk: Walk, rebuild: Rebuild) => unknown
 
 /** Nodes that need more than their fields' rules. Each returns a wrapped node. */
 const specials: Readonly<Record<string, Special>> = {
@@ -97,13 +97,13 @@ export function rebuildStatement(statement: unknown, walk: Walk): unknown {
 }
 
 function rebuildNode(value: unknown, outer: Walk, depth: number): unknown {
-  if (depth > NODE_DEPTH_MAX) throw refusal(outer, 'the query is nested too deeply')
+  if (depth > NODE_DEPTH_MAX) throw sqlRefusal(outer, 'the query is nested too deeply')
   const wrapped = unwrap(value, outer)
   if (!wrapped) return {}
-  if (++outer.findings.nodeCount > SQL_NODES_MAX) throw refusal(outer, 'the query has too many parts')
+  if (++outer.findings.nodeCount > SQL_NODES_MAX) throw sqlRefusal(outer, 'the query has too many parts')
   const { type, fields } = wrapped
   if (!nodeRules.has(type))
-    throw refusal(movedTo(outer, fields), knownRefusals[type] ?? `${type} is not allowed`)
+    throw sqlRefusal(movedTo(outer, fields), knownRefusals[type] ?? `${type} is not allowed`)
   const walk = movedTo(outer, fields)
   const rebuild = rebuildAt(depth)
   const special = specials[type]
@@ -115,12 +115,12 @@ const rebuildAt = (depth: number): Rebuild => ({
   fields: (type, fields, walk) => rebuildFields(type, fields, walk, depth),
 })
 
-function rebuildFields(type: string, fields: Fields, walk: Walk, depth: number): Fields {
+function rebuildFields(type: string, fields: NodeFields, walk: Walk, depth: number): NodeFields {
   const rules = nodeRules.get(type) ?? {}
   const result: Record<string | symbol, unknown> = {}
   for (const [name, value] of Object.entries(fields)) {
     const rule = rules[name]
-    if (!rule) throw refusal(walk, fieldRefusals[name] ?? `${type} with ${name} is not allowed`)
+    if (!rule) throw sqlRefusal(walk, fieldRefusals[name] ?? `${type} with ${name} is not allowed`)
     if (rule.kind !== 'place') result[name] = rebuildField(name, rule, value, walk, depth)
   }
   return placed(result, fields)
@@ -132,7 +132,7 @@ function rebuildField(name: string, rule: FieldRule, value: unknown, walk: Walk,
       return rebuildNode(value, walk, depth + 1)
     case 'nodes':
       if (!Array.isArray(value)) break
-      return list(value).map((item) => rebuildNode(item, walk, depth + 1))
+      return nodeList(value).map((item) => rebuildNode(item, walk, depth + 1))
     case 'bare':
       if (!isFields(value)) break
       return unwrapAs(rule.type, rebuildNode({ [rule.type]: value }, walk, depth + 1), walk)
@@ -151,7 +151,7 @@ function rebuildField(name: string, rule: FieldRule, value: unknown, walk: Walk,
     case 'place':
       return undefined
   }
-  throw refusal(walk, wordRefusals[String(value)] ?? `${name} ${String(value)} is not allowed`)
+  throw sqlRefusal(walk, wordRefusals[String(value)] ?? `${name} ${String(value)} is not allowed`)
 }
 
 const wordRefusals: Readonly<Record<string, string>> = {
@@ -162,8 +162,8 @@ const wordRefusals: Readonly<Record<string, string>> = {
   SVFOP_SESSION_USER: 'SESSION_USER is not allowed',
 }
 
-function unwrapAs(type: string, node: unknown, walk: Walk): Fields {
+function unwrapAs(type: string, node: unknown, walk: Walk): NodeFields {
   const inner = isFields(node) ? node[type] : undefined
-  if (!isFields(inner)) throw refusal(walk, 'this construct is not supported')
+  if (!isFields(inner)) throw sqlRefusal(walk, 'this construct is not supported')
   return inner
 }

@@ -10,11 +10,11 @@ import { beginOf } from '../parse/places.ts'
 import {
   bare,
   errorAt,
-  type Fields,
   fieldsOf,
   isFields,
-  list,
-  refusal,
+  type NodeFields,
+  nodeList,
+  sqlRefusal,
   stringOf,
   type Walk,
 } from '../parse/walk.ts'
@@ -35,11 +35,11 @@ import { type ColumnsOf, outputName } from './expressions/outputName.ts'
 import { conditionOf, namedCondition } from './qualify.ts'
 import {
   findSource,
+  type GateSource,
   joinedColumns,
   outermost,
   renamed,
-  type Scope,
-  type Source,
+  type SelectScope,
   sourceOf,
   within,
 } from './scopes.ts'
@@ -54,7 +54,7 @@ export function assertQualifiedNames(statement: unknown, walk: Walk): void {
 /** The names that an item in FROM brings. */
 interface Brought {
   /** The sources that a qualifier may name. */
-  readonly sources: readonly Source[]
+  readonly sources: readonly GateSource[]
   /** The columns that `*` stands for. */
   readonly columns: readonly string[]
 }
@@ -74,7 +74,7 @@ class Resolver {
   readonly #walk: Walk
   readonly #resolved = new Map<unknown, readonly string[]>()
   /** Which columns of a sub-select are bytes, and how many every value has. */
-  readonly #bytes = new WeakMap<readonly string[], NonNullable<Source['bytes']>>()
+  readonly #bytes = new WeakMap<readonly string[], NonNullable<GateSource['bytes']>>()
   readonly #columnsOf: ColumnsOf = (select) => this.#resolved.get(select) ?? []
 
   constructor(walk: Walk) {
@@ -82,15 +82,15 @@ class Resolver {
   }
 
   /** Names of the outputs. */
-  select(select: Fields, outer: Scope): readonly string[] {
+  select(select: NodeFields, outer: SelectScope): readonly string[] {
     const scope = this.#with(select['withClause'], outer)
     if (select['larg'] !== undefined) return this.#setOperation(select, scope)
     if (select['valuesLists'] !== undefined) return this.#values(select, scope)
-    const { sources, columns } = this.#from(list(select['fromClause']), scope)
+    const { sources, columns } = this.#from(nodeList(select['fromClause']), scope)
     const { withClause: _, fromClause: __, ...body } = select
     const inner = within(sources, scope)
     this.#expression(body, inner)
-    const targets = list(select['targetList'])
+    const targets = nodeList(select['targetList'])
     const outputs = targets.flatMap((target) => this.#names(target, columns, inner))
     const operands = this.#operands(inner)
     // Two outputs of one name are told apart by nobody.
@@ -116,9 +116,9 @@ class Resolver {
   }
 
   /** Each CTE sees those before it, and what is outside of the SELECT. */
-  #with(clause: unknown, outer: Scope): Scope {
+  #with(clause: unknown, outer: SelectScope): SelectScope {
     const ctes = new Map(outer.ctes)
-    for (const cte of list(isFields(clause) ? clause['ctes'] : undefined)) {
+    for (const cte of nodeList(isFields(clause) ? clause['ctes'] : undefined)) {
       const fields = fieldsOf(cte, 'CommonTableExpr')
       const columns = this.select(selectOf(fields['ctequery']), { ...outer, ctes: new Map(ctes) })
       ctes.set(String(fields['ctename']), this.#renamed(columns, textsOf(fields['aliascolnames'])))
@@ -126,7 +126,7 @@ class Resolver {
     return { ...outer, ctes }
   }
 
-  #setOperation(select: Fields, scope: Scope): readonly string[] {
+  #setOperation(select: NodeFields, scope: SelectScope): readonly string[] {
     const left = this.select(bare(select['larg']), scope)
     const right = this.select(bare(select['rarg']), scope)
     this.#expression(select['sortClause'], within([], scope))
@@ -143,13 +143,13 @@ class Resolver {
   }
 
   /** The place of an output on the right; VALUES have no places, so that of the left output counts. */
-  #placeOf({ rarg, larg }: Fields, index: number): number {
-    const places = [rarg, larg].map((side) => beginOf(list(bare(side)['targetList'])[index]))
+  #placeOf({ rarg, larg }: NodeFields, index: number): number {
+    const places = [rarg, larg].map((side) => beginOf(nodeList(bare(side)['targetList'])[index]))
     return places.find((at) => at >= 0) ?? -1
   }
 
   /** Values have a width where both sides have it. */
-  #bytesOfBoth(left: readonly string[], right: readonly string[]): NonNullable<Source['bytes']> {
+  #bytesOfBoth(left: readonly string[], right: readonly string[]): NonNullable<GateSource['bytes']> {
     const others = this.#bytes.get(right)
     const widths = [...(this.#bytes.get(left) ?? [])].map(([name, width]) => {
       const other = others?.get(right[left.indexOf(name)] ?? '')
@@ -158,11 +158,11 @@ class Resolver {
     return new Map(widths)
   }
 
-  #values(select: Fields, scope: Scope): readonly string[] {
+  #values(select: NodeFields, scope: SelectScope): readonly string[] {
     this.#expression(select['valuesLists'], within([], scope))
-    const [row] = list(select['valuesLists'])
-    const columns = list(fieldsOf(row, 'List')['items']).map((_, index) => `column${index + 1}`)
-    this.#bytes.set(columns, this.#bytesOfRows(list(select['valuesLists']), columns, scope))
+    const [row] = nodeList(select['valuesLists'])
+    const columns = nodeList(fieldsOf(row, 'List')['items']).map((_, index) => `column${index + 1}`)
+    this.#bytes.set(columns, this.#bytesOfRows(nodeList(select['valuesLists']), columns, scope))
     this.#expression(select['sortClause'], within([{ name: '*VALUES*', columns }], scope))
     return columns
   }
@@ -171,10 +171,10 @@ class Resolver {
   #bytesOfRows(
     rows: readonly unknown[],
     columns: readonly string[],
-    scope: Scope,
-  ): NonNullable<Source['bytes']> {
+    scope: SelectScope,
+  ): NonNullable<GateSource['bytes']> {
     const operands = this.#operands(within([], scope))
-    const items = rows.map((row) => list(fieldsOf(row, 'List')['items']))
+    const items = rows.map((row) => nodeList(fieldsOf(row, 'List')['items']))
     const widths = columns.flatMap((name, index) => {
       const found = bytesAmong(
         items.map((row) => row[index]),
@@ -185,7 +185,7 @@ class Resolver {
     return new Map(widths)
   }
 
-  #operands(scope: Scope): Operands {
+  #operands(scope: SelectScope): Operands {
     return { scope, outputsOf: (select) => this.#outputs(this.#resolved.get(select) ?? []) }
   }
 
@@ -195,7 +195,7 @@ class Resolver {
     return columns.map((name) => bytesNamed(name, bytes))
   }
 
-  #names(target: unknown, all: readonly string[], scope: Scope): readonly string[] {
+  #names(target: unknown, all: readonly string[], scope: SelectScope): readonly string[] {
     const { name, val } = fieldsOf(target, 'ResTarget')
     if (typeof name === 'string') return [name]
     const path = columnPath(val)
@@ -204,7 +204,7 @@ class Resolver {
     return qualifier === undefined ? all : (findSource(qualifier, scope)?.columns ?? [])
   }
 
-  #from(items: readonly unknown[], scope: Scope, before: readonly Source[] = []): Brought {
+  #from(items: readonly unknown[], scope: SelectScope, before: readonly GateSource[] = []): Brought {
     let all = nothing
     for (const item of items) {
       const brought = this.#item(item, [...before, ...all.sources], scope)
@@ -217,9 +217,9 @@ class Resolver {
   }
 
   /** @param before what stands left of the item, which functions and LATERAL see */
-  #item(item: unknown, before: readonly Source[], scope: Scope): Brought {
+  #item(item: unknown, before: readonly GateSource[], scope: SelectScope): Brought {
     const [[type, fields] = ['', undefined]] = Object.entries(isFields(item) ? item : {})
-    if (!isFields(fields)) throw refusal(this.#walk, 'this FROM is not supported')
+    if (!isFields(fields)) throw sqlRefusal(this.#walk, 'this FROM is not supported')
     switch (type) {
       case 'RangeVar':
         return this.#named(fields, String(fields['relname']), this.#cte(fields, scope))
@@ -234,13 +234,14 @@ class Resolver {
       case 'JoinExpr':
         return this.#join(fields, before, scope)
       default:
-        throw refusal(this.#walk, `${type} is not allowed in FROM`)
+        throw sqlRefusal(this.#walk, `${type} is not allowed in FROM`)
     }
   }
 
-  #cte(fields: Fields, scope: Scope): readonly string[] {
+  #cte(fields: NodeFields, scope: SelectScope): readonly string[] {
     const columns = scope.ctes.get(String(fields['relname']))
-    if (!columns || fields['schemaname'] !== undefined) throw refusal(this.#walk, 'this table is not known')
+    if (!columns || fields['schemaname'] !== undefined)
+      throw sqlRefusal(this.#walk, 'this table is not known')
     return columns
   }
 
@@ -248,7 +249,7 @@ class Resolver {
    * A sub-select that stands for a table of the catalog is of our own making, and has the columns the
    * catalog says.
    */
-  #subselect(subquery: unknown, scope: Scope): readonly string[] {
+  #subselect(subquery: unknown, scope: SelectScope): readonly string[] {
     const known = this.#walk.findings.relationColumns.get(subquery)
     return known?.map(({ name }) => name) ?? this.select(selectOf(subquery), scope)
   }
@@ -264,12 +265,12 @@ class Resolver {
     return { sources: sources.map((source) => ({ ...source, bytes })), columns }
   }
 
-  #named(fields: Fields, ownName: string, columns: readonly string[]): Brought {
+  #named(fields: NodeFields, ownName: string, columns: readonly string[]): Brought {
     const alias = bare(fields['alias'])
     const given = this.#renamed(columns, textsOf(alias['colnames']))
     const name = alias['aliasname'] === undefined ? ownName : String(alias['aliasname'])
     if (reservedSource.test(name) && alias['aliasname'] !== undefined)
-      throw refusal(this.#walk, `the name "${name}" is Postgres' own`)
+      throw sqlRefusal(this.#walk, `the name "${name}" is Postgres' own`)
     const bytes = this.#bytes.get(given) ?? new Map()
     return { sources: [{ name, columns: given, bytes }], columns: given }
   }
@@ -277,8 +278,8 @@ class Resolver {
   /**
    * Functions that give one column; those of JSON name it, the others are called as the table is.
    */
-  #tableFunction(fields: Fields, scope: Scope): Brought {
-    const calls = list(fields['functions']).map((entry) => list(fieldsOf(entry, 'List')['items'])[0])
+  #tableFunction(fields: NodeFields, scope: SelectScope): Brought {
+    const calls = nodeList(fields['functions']).map((entry) => nodeList(fieldsOf(entry, 'List')['items'])[0])
     this.#expression(calls, scope)
     const names = calls.flatMap((call) => functionNames(fieldsOf(call, 'FuncCall')))
     const [only = '', ...others] = names
@@ -289,7 +290,7 @@ class Resolver {
   }
 
   /** ON sees the two sides alone; the name of a join hides the names within it. */
-  #join(fields: Fields, before: readonly Source[], scope: Scope): Brought {
+  #join(fields: NodeFields, before: readonly GateSource[], scope: SelectScope): Brought {
     const left = this.#item(fields['larg'], before, scope)
     const right = this.#item(fields['rarg'], [...before, ...left.sources], scope)
     const sources = [...left.sources, ...right.sources]
@@ -309,7 +310,7 @@ class Resolver {
     return fields['alias'] === undefined ? { sources, columns } : this.#named(fields, '', columns)
   }
 
-  #expression(value: unknown, scope: Scope): void {
+  #expression(value: unknown, scope: SelectScope): void {
     if (Array.isArray(value)) for (const item of value) this.#expression(item, scope)
     if (!isFields(value)) return
     for (const [key, inner] of Object.entries(value)) {
@@ -321,7 +322,7 @@ class Resolver {
   }
 
   /** After what is within: sub-selects say what they give. */
-  #compare(key: string, fields: Fields, scope: Scope): void {
+  #compare(key: string, fields: NodeFields, scope: SelectScope): void {
     const operands = this.#operands(scope)
     if (key === 'A_Expr') assertComparison(fields, operands, this.#walk)
     if (key === 'CaseExpr') assertCase(fields, operands, this.#walk)
@@ -329,7 +330,7 @@ class Resolver {
     if (key === 'SubLink' && fields['testexpr'] !== undefined) assertMembers(fields, operands, this.#walk)
   }
 
-  #reference(node: unknown, path: readonly (string | undefined)[], scope: Scope): void {
+  #reference(node: unknown, path: readonly (string | undefined)[], scope: SelectScope): void {
     const [qualifier, name] = path
     if (path.length < 2 || qualifier === undefined) return
     const at = this.#walk.findings.places.get(node) ?? -1
@@ -344,7 +345,7 @@ class Resolver {
   }
 }
 
-const bytesNamed = (name: string, bytes: Source['bytes']): Bytes | undefined =>
+const bytesNamed = (name: string, bytes: GateSource['bytes']): Bytes | undefined =>
   bytes?.has(name) ? { width: bytes.get(name), reference: undefined } : undefined
 
 /** The outputs of a target that are bytes: a column as it is, or what has a name and chooses among some. */
@@ -375,11 +376,11 @@ const resultNames: Readonly<Record<string, string>> = {
 }
 
 /** `unnest(a, b)` in FROM is two calls side by side. */
-function functionNames(call: Fields): readonly string[] {
-  const name = stringOf(list(call['funcname']).at(-1)) ?? ''
-  const args = list(call['args'])
+function functionNames(call: NodeFields): readonly string[] {
+  const name = stringOf(nodeList(call['funcname']).at(-1)) ?? ''
+  const args = nodeList(call['args'])
   return name === 'unnest' && args.length > 1 ? args.map(() => name) : [name]
 }
 
-const selectOf = (value: unknown): Fields => fieldsOf(value, 'SelectStmt')
-const textsOf = (names: unknown): readonly string[] => list(names).map((name) => stringOf(name) ?? '')
+const selectOf = (value: unknown): NodeFields => fieldsOf(value, 'SelectStmt')
+const textsOf = (names: unknown): readonly string[] => nodeList(names).map((name) => stringOf(name) ?? '')

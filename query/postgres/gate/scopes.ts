@@ -5,7 +5,7 @@
  */
 
 /** Something in FROM that `name.column` can speak of. */
-export interface Source {
+export interface GateSource {
   readonly name: string
   readonly columns: readonly string[]
   /** Columns of a table of the catalog that are bytes, and how many every value has. */
@@ -13,21 +13,24 @@ export interface Source {
 }
 
 /** The sources of one SELECT that can be seen from a place in it. */
-export type Level = readonly Source[]
+export type ScopeLevel = readonly GateSource[]
 
-export interface Scope {
+export interface SelectScope {
   /** From the SELECT itself outwards. */
-  readonly levels: readonly Level[]
+  readonly levels: readonly ScopeLevel[]
   /** Columns of the CTEs in scope, by name. */
   readonly ctes: ReadonlyMap<string, readonly string[]>
 }
 
-export const outermost: Scope = { levels: [], ctes: new Map() }
+export const outermost: SelectScope = { levels: [], ctes: new Map() }
 
-export const within = (level: Level, { levels, ctes }: Scope): Scope => ({ levels: [level, ...levels], ctes })
+export const within = (level: ScopeLevel, { levels, ctes }: SelectScope): SelectScope => ({
+  levels: [level, ...levels],
+  ctes,
+})
 
 /** The nearest source of the name. Two on one level are an error to Postgres, so there is none. */
-export function findSource(name: string, { levels }: Scope): Source | undefined {
+export function findSource(name: string, { levels }: SelectScope): GateSource | undefined {
   for (const level of levels) {
     const [found, ...others] = level.filter((source) => source.name === name)
     if (found) return others.length === 0 ? found : undefined
@@ -36,7 +39,7 @@ export function findSource(name: string, { levels }: Scope): Source | undefined 
 }
 
 /** The source whose column a bare name is, where one alone has it. */
-export function sourceOf(column: string, { levels }: Scope): Source | undefined {
+export function sourceOf(column: string, { levels }: SelectScope): GateSource | undefined {
   for (const level of levels) {
     const [found, ...others] = level.filter((source) => source.columns.includes(column))
     if (found) return others.length === 0 ? found : undefined

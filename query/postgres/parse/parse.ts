@@ -5,7 +5,7 @@ import { assertText } from '../../text.ts'
 import { UserQueryError } from '../../UserQueryError.ts'
 import { inPostgresWords, placeOfByte, syntaxHint } from './dialect.ts'
 import { LEXEMES_MAX, lexemeCount } from './lexemes.ts'
-import { isFields, list } from './walk.ts'
+import { isFields, nodeList } from './walk.ts'
 
 /** Loads the grammar; await it before the first parse. */
 export const loadPostgresGrammar = loadModule
@@ -39,7 +39,7 @@ function parseUsers(sql: string): readonly unknown[] {
 /** The statements of a text already known to be bounded. @throws what the grammar says */
 export function parseStatements(sql: string): readonly unknown[] {
   const tree: unknown = parseSync(sql)
-  return isFields(tree) ? list(tree['stmts']) : []
+  return isFields(tree) ? nodeList(tree['stmts']) : []
 }
 
 function syntaxError(sql: string, error: unknown): UserQueryError {

@@ -6,13 +6,13 @@
 
 import type { SqlPosition } from '../../UserQueryError.ts'
 import { placeOfByte } from './dialect.ts'
-import { type Fields, isFields } from './walk.ts'
+import { isFields, type NodeFields } from './walk.ts'
 
 /** Under which a rebuilt node holds the byte offset of the user's. Copies of the node keep it. */
 const origin = Symbol('origin')
 
 /** The rebuilt fields of a node, with the place of the user's. */
-export function placed(rebuilt: Record<string | symbol, unknown>, { location }: Fields): Fields {
+export function placed(rebuilt: Record<string | symbol, unknown>, { location }: NodeFields): NodeFields {
   if (typeof location === 'number') rebuilt[origin] = location
   return rebuilt
 }

@@ -10,16 +10,16 @@ import type { Catalog } from '../../relations/catalog.ts'
 import { UserQueryError, type UserQueryErrorCode } from '../../UserQueryError.ts'
 import { placeOfByte } from './dialect.ts'
 
-export type Fields = Readonly<Record<string, unknown>>
+export type NodeFields = Readonly<Record<string, unknown>>
 
 /** A parse node as libpg-query prints it: one key, the type. */
 export interface WrappedNode {
   readonly type: string
-  readonly fields: Fields
+  readonly fields: NodeFields
 }
 
 /** Counters and findings of one statement; the only mutable state of the gate. */
-export interface Findings {
+export interface GateFindings {
   readonly relations: Set<string>
   /** Names a column reference may end in because the query itself gives them. */
   readonly names: Set<string>
@@ -42,7 +42,7 @@ export interface Qualified {
 }
 
 /** By the node of the table in FROM. */
-export type KeyTerms = ReadonlyMap<Fields, readonly KeyTerm[]>
+export type KeyTerms = ReadonlyMap<NodeFields, readonly KeyTerm[]>
 
 export interface Walk {
   readonly sql: string
@@ -52,7 +52,7 @@ export interface Walk {
    * read.
    */
   readonly boundRanges: number | undefined
-  readonly findings: Findings
+  readonly findings: GateFindings
   /** Names of the CTEs visible here. */
   readonly ctes: ReadonlySet<string>
   /** Conditions that narrow the decoded tables in FROM of the SELECT around. */
@@ -69,20 +69,20 @@ export interface Walk {
 }
 
 /** A parse node's members. */
-export const isFields: (value: unknown) => value is Fields = isRecord
+export const isFields: (value: unknown) => value is NodeFields = isRecord
 
 /** Splits `{Type: fields}`; null for the empty node `{}`. */
 export function unwrap(value: unknown, walk: Walk): WrappedNode | null {
-  if (!isFields(value)) throw refusal(walk, 'this construct is not supported')
+  if (!isFields(value)) throw sqlRefusal(walk, 'this construct is not supported')
   const entries = Object.entries(value)
   const [entry] = entries
   if (!entry) return null
   const [type, fields] = entry
-  if (entries.length !== 1 || !isFields(fields)) throw refusal(walk, 'this construct is not supported')
+  if (entries.length !== 1 || !isFields(fields)) throw sqlRefusal(walk, 'this construct is not supported')
   return { type, fields }
 }
 
-export function list(value: unknown): readonly unknown[] {
+export function nodeList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
@@ -115,12 +115,12 @@ export function integerConstant(value: unknown): number | undefined {
 }
 
 /** Moves the walk's place to a node that has one. */
-export function movedTo(walk: Walk, fields: Fields): Walk {
+export function movedTo(walk: Walk, fields: NodeFields): Walk {
   const at = fields['location']
   return typeof at === 'number' && at >= 0 ? { ...walk, at } : walk
 }
 
-export function refusal(walk: Walk, problem: string, hint?: string): UserQueryError {
+export function sqlRefusal(walk: Walk, problem: string, hint?: string): UserQueryError {
   return errorAt(walk, 'sql_refused', problem, hint)
 }
 
@@ -141,22 +141,22 @@ export function schemaOf({ catalog }: Walk): string {
 }
 
 /** Names, or the parts of one, as trees hold them. */
-export const nameParts = (...parts: readonly string[]): readonly Fields[] =>
+export const nameParts = (...parts: readonly string[]): readonly NodeFields[] =>
   parts.map((part) => ({ String: { sval: part } }))
 
 /** The name of one of the program's functions. */
-export const ownName = (name: string, walk: Walk): readonly Fields[] => nameParts(schemaOf(walk), name)
+export const ownName = (name: string, walk: Walk): readonly NodeFields[] => nameParts(schemaOf(walk), name)
 
 /** Checks and copies parse nodes by the rules of nodes.ts; the special cases get it by argument. */
 export interface Rebuild {
   /** A wrapped node, checked, as a wrapped node. */
   node(value: unknown, walk: Walk): unknown
   /** The fields of a node of `type`, checked. */
-  fields(type: string, fields: Fields, walk: Walk): Fields
+  fields(type: string, fields: NodeFields, walk: Walk): NodeFields
 }
 
 /** The value, if it has fields; else none. */
-export const bare = (value: unknown): Fields => (isFields(value) ? value : {})
+export const bare = (value: unknown): NodeFields => (isFields(value) ? value : {})
 
 /** Fields of a node of this type; of another one none. */
-export const fieldsOf = (value: unknown, type: string): Fields => bare(bare(value)[type])
+export const fieldsOf = (value: unknown, type: string): NodeFields => bare(bare(value)[type])

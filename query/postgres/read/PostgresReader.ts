@@ -22,7 +22,7 @@ import { labelled } from '../../words/labels.ts'
 import type { PostgresStatement } from '../gate/gate.ts'
 import { asUserQueryError } from './errors.ts'
 import { GuardedConnection } from './GuardedConnection.ts'
-import { type Column, RowsQuery } from './RowsQuery.ts'
+import { type ResultColumn, RowsQuery } from './RowsQuery.ts'
 import { type RowTap, tapOf } from './RowTap.ts'
 
 export interface BoundStatement
@@ -191,7 +191,10 @@ async function* eventsOf(
   for (let batch = await rows.take(); batch; batch = await rows.take()) yield { kind: 'rows', rows: batch }
 }
 
-const headOf = (columns: readonly Column[], { relations, labels = [] }: BoundStatement): ResultHead => ({
+const headOf = (
+  columns: readonly ResultColumn[],
+  { relations, labels = [] }: BoundStatement,
+): ResultHead => ({
   engine: 'postgres',
   columns: labelled(
     columns.map(({ name }) => name),

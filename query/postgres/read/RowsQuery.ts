@@ -11,7 +11,7 @@ import { UserQueryError } from '../../UserQueryError.ts'
 import type { RowSink, RowTap } from './RowTap.ts'
 import { type ColumnReader, columnReader } from './values.ts'
 
-export interface Column extends ColumnReader {
+export interface ResultColumn extends ColumnReader {
   readonly name: string
 }
 
@@ -26,7 +26,7 @@ export class RowsQuery extends pg.Query implements RowSink {
   readonly #tap: RowTap
   readonly #limit: number
   readonly #rows = new JsonRows()
-  #columns: readonly Column[] | undefined
+  #columns: readonly ResultColumn[] | undefined
   #count = 0
   #isPaused = false
   #isEnded = false
@@ -54,7 +54,7 @@ export class RowsQuery extends pg.Query implements RowSink {
    * None of a statement that gives no rows.
    * @throws what the server said, or UserQueryError for a column whose type cannot be shown
    */
-  async columns(): Promise<readonly Column[]> {
+  async columns(): Promise<readonly ResultColumn[]> {
     while (!this.#columns && !this.#isEnded) await this.#next()
     return this.#columns ?? []
   }

@@ -6,11 +6,11 @@ import { failure } from '#errors.ts'
 import type { Address, Hash } from '#primitives.ts'
 import type { EventPlace, Touched } from '../fold.ts'
 import {
+  type BookLevel,
+  type BookOrder,
   createdAt,
   createdAtGenesis,
-  type Level,
   levelKey,
-  type Order,
   orderKey,
   type Pair,
   pairKey,
@@ -58,8 +58,8 @@ interface PlacedOrder {
 
 /** States by their keys; the reducer writes the new ones into them. */
 export interface BookStates {
-  readonly orders: Map<string, Order>
-  readonly levels: Map<string, Level>
+  readonly orders: Map<string, BookOrder>
+  readonly levels: Map<string, BookLevel>
   readonly pairs: Map<string, Pair>
 }
 
@@ -84,8 +84,8 @@ export interface Fill {
 }
 
 export interface BookChanges {
-  readonly orders: readonly Touched<Order>[]
-  readonly levels: readonly Touched<Level>[]
+  readonly orders: readonly Touched<BookOrder>[]
+  readonly levels: readonly Touched<BookLevel>[]
   readonly pairs: readonly Touched<Pair>[]
   readonly fills: readonly Fill[]
   /** Events of orders that nobody placed. */
@@ -133,8 +133,8 @@ class Kept<State> {
 }
 
 class Book {
-  readonly #orders: Kept<Order>
-  readonly #levels: Kept<Level>
+  readonly #orders: Kept<BookOrder>
+  readonly #levels: Kept<BookLevel>
   readonly #pairs: Kept<Pair>
   readonly #fills: Fill[] = []
   readonly #strays: Stray[] = []
@@ -212,7 +212,7 @@ class Book {
         place,
         `order ${id} has ${remaining} left, and the chain says otherwise`,
       )
-    const filled: Order = { ...order, remaining, state: isPartial ? 'open' : 'filled' }
+    const filled: BookOrder = { ...order, remaining, state: isPartial ? 'open' : 'filled' }
     this.#orders.set(orderKey(id), place, filled)
     const { reserve0, reserve1 } = this.#rest(place, order, filled)
     const { pair, base, quote, is_bid: isBid, tick } = order
@@ -229,18 +229,18 @@ class Book {
       return
     }
     if (order.state !== 'open') throw new BookContradictionError(place, `order ${id} was closed before`)
-    const cancelled: Order = { ...order, state: 'cancelled' }
+    const cancelled: BookOrder = { ...order, state: 'cancelled' }
     this.#orders.set(orderKey(id), place, cancelled)
     this.#rest(place, order, cancelled)
   }
 
-  #open(place: EventPlace, id: bigint, order: Order): void {
+  #open(place: EventPlace, id: bigint, order: BookOrder): void {
     this.#orders.set(orderKey(id), place, order)
     this.#rest(place, null, order)
   }
 
   /** Moves the order's level and pair from what it held there before to what it holds now. */
-  #rest(place: EventPlace, before: Order | null, now: Order): Pair {
+  #rest(place: EventPlace, before: BookOrder | null, now: BookOrder): Pair {
     const { pair, is_bid, tick, base, quote } = now
     const key = levelKey(pair, is_bid, tick)
     const level = this.#levels.get(key) ?? { pair, is_bid, tick, size: 0n, order_count: 0 }
@@ -259,13 +259,13 @@ class Book {
     return moved
   }
 
-  #order(id: bigint): Order | undefined {
+  #order(id: bigint): BookOrder | undefined {
     return this.#orders.get(orderKey(id))
   }
 }
 
 /** The amount that an order still offers. */
-const restingOf = (order: Order | null): bigint => (order?.state === 'open' ? order.remaining : 0n)
+const restingOf = (order: BookOrder | null): bigint => (order?.state === 'open' ? order.remaining : 0n)
 
 const empty = { reserve0: 0n, reserve1: 0n } as const
 const placedAt = ({ blockNumber, logIndex, timestampSeconds, txHash }: EventPlace) => ({

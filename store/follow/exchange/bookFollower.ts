@@ -13,9 +13,9 @@ import { readGenesisSeconds } from '../genesisBlock.ts'
 import { BookContradictionError, type BookEvent, type BookStates, type Fill, reduceBook } from './book.ts'
 import { bookEvents, decodeBook, type LoggedEvent, withQuotes } from './bookEvents.ts'
 import {
+  type BookOrder,
   levelKey,
   levelsTable,
-  type Order,
   orderKey,
   ordersTable,
   pairKey,
@@ -122,4 +122,4 @@ async function readBook(
   }
 }
 
-const levelOf = ({ pair, is_bid, tick }: Order): string => levelKey(pair, is_bid, tick)
+const levelOf = ({ pair, is_bid, tick }: BookOrder): string => levelKey(pair, is_bid, tick)

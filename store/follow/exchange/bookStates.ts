@@ -64,8 +64,8 @@ export const pairsTable = {
   },
 } as const satisfies FoldTable
 
-export type Order = FoldState<typeof ordersTable.columns>
-export type Level = FoldState<typeof levelsTable.columns>
+export type BookOrder = FoldState<typeof ordersTable.columns>
+export type BookLevel = FoldState<typeof levelsTable.columns>
 export type Pair = FoldState<typeof pairsTable.columns>
 
 /** keccak256 of both addresses, base first, as the exchange has it. */

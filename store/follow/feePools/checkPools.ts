@@ -9,7 +9,7 @@ import type { Queryable } from '../../ledger/lane.ts'
 import { relationOf, toHex } from '../../sql.ts'
 import { inRounds } from '../askContracts.ts'
 import { byteaText, decodeState, insertRows, insertTouched } from '../foldTables.ts'
-import type { BlockFollower, Completion, Findings, FollowerContext } from '../follower.ts'
+import type { BlockFollower, Completion, FollowerContext, FollowerFindings } from '../follower.ts'
 import { type Reserves, readReserves } from './genesisPools.ts'
 import { type Pool, poolsTable } from './pools.ts'
 
@@ -85,7 +85,7 @@ const mend = (pool: Pool, reserves: Reserves | null, block: number): Pool | null
   }
 
 /** Pools that differed when they were compared last. */
-export async function findDiffering(client: Queryable, schema: string): Promise<Findings> {
+export async function findDiffering(client: Queryable, schema: string): Promise<FollowerFindings> {
   const found = await client.query<{ pool: Buffer; block_num: number; differing: number }>(
     `SELECT pool, block_num, count(*) OVER () AS differing
      FROM ${relationOf(schema, 'fee_pool_checks')} WHERE differs ORDER BY block_num DESC, pool LIMIT 1`,

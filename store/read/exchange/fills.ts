@@ -8,8 +8,8 @@ import { logWalk } from '../lists/logWalk.ts'
 import {
   type ListFilters,
   type PageRequest,
+  type PageSource,
   readWalk,
-  type Source,
   type Walk,
   type WalkPage,
 } from '../lists/read.ts'
@@ -75,7 +75,7 @@ export async function walkBook<Row>(
   return readBook(chain, page.signal, (moment) => {
     const { client, schema, tip } = moment
     const visible = { segment: { from: startBlock, to: tip }, startBlock, finalized }
-    const source: Source = { client, schema, visible }
+    const source: PageSource = { client, schema, visible }
     return readWalk(source, walkOf(moment), bounds, page)
   })
 }

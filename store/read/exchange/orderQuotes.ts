@@ -5,9 +5,9 @@ import { orderFlipped, orderPlaced } from '#transform/events/exchange/stablecoin
 import { orderKey, ordersTable } from '../../follow/exchange/bookStates.ts'
 import { readQuoteTokens } from '../../follow/exchange/quoteTokens.ts'
 import { relationOf, toBytes, toHex } from '../../sql.ts'
-import type { Source } from '../lists/read.ts'
+import type { PageSource } from '../lists/read.ts'
 
-type Where = Pick<Source, 'client' | 'schema'>
+type Where = Pick<PageSource, 'client' | 'schema'>
 
 /**
  * By order id, of the bids in these transactions: an ask holds base tokens. An order has the quote

@@ -46,7 +46,7 @@ export interface WalkPage<Row> {
   readonly totalCountCapped?: boolean
 }
 
-export type Page<Name extends TableName> = WalkPage<PageRow<Name>>
+export type RowPage<Name extends TableName> = WalkPage<PageRow<Name>>
 
 /** The request to a walk: a query without filters, which the walk has itself. */
 export type WalkQuery = Omit<PageQuery, 'filters'>
@@ -85,7 +85,7 @@ const TOTAL_COUNT_MAX = 10_000
  * The source of a page: one connection, at one moment. `client` is a snapshot's, so that rows, marks and
  * counts agree.
  */
-export interface Source {
+export interface PageSource {
   readonly client: Queryable
   readonly schema: string
   readonly visible: Visible
@@ -95,12 +95,12 @@ export interface Source {
  * Reads one page of a list. @throws HistoryIncompleteError for `asc` while history below is missing
  */
 export function readPage<Name extends TableName>(
-  source: Source,
+  source: PageSource,
   list: List<Name>,
   filters: ListFilters,
   page: Omit<PageRequest, 'signal'>,
   beside: Beside = {},
-): Promise<Page<Name>> {
+): Promise<RowPage<Name>> {
   return readWalk(source, listWalk(source, list, filters.values, beside), filters, page)
 }
 
@@ -117,7 +117,7 @@ export function isOneStatement(
  * Reads one page of a walk. @throws HistoryIncompleteError for `asc` while history below is missing
  */
 export async function readWalk<Row>(
-  source: Source,
+  source: PageSource,
   walk: Walk<Row>,
   bounds: Omit<ListFilters, 'values'>,
   page: Omit<PageRequest, 'signal'>,
@@ -155,7 +155,7 @@ export async function readWalk<Row>(
 
 /** A declared list as a walk: one statement for a page, one for a count. */
 export function listWalk<Name extends TableName>(
-  { client, schema, visible }: Source,
+  { client, schema, visible }: PageSource,
   list: List<Name>,
   values: ListFilters['values'],
   { columns = [], hashesAbove = visible.finalized }: Beside = {},
@@ -190,7 +190,7 @@ type WalkedRow<Name extends TableName> = PageRow<Name> & {
   readonly [column: string]: unknown
 }
 
-const relation = ({ schema }: Pick<Source, 'schema'>, table: string): string => relationOf(schema, table)
+const relation = ({ schema }: Pick<PageSource, 'schema'>, table: string): string => relationOf(schema, table)
 
 /** IS TRUE keeps planners from walking the heights, of which a range without values looks short. */
 const isHeld = '(num BETWEEN $2 AND $3) IS TRUE'
@@ -201,7 +201,7 @@ export const lastTo = `timestamp <= to_timestamp($1) AND ${isHeld} ORDER BY time
 /**
  * Times become block bounds first: several blocks share a second, so a time is never a sort key.
  */
-async function blockBounds(source: Source, filters: Omit<ListFilters, 'values'>): Promise<BlockRange> {
+async function blockBounds(source: PageSource, filters: Omit<ListFilters, 'values'>): Promise<BlockRange> {
   const { segment } = source.visible
   const blocks = relation(source, 'blocks')
   let from = Math.max(segment.from, filters.blockNumberFrom ?? 0)
@@ -235,7 +235,7 @@ function nextOf(
 
 /** The mark of a page whose newest row is this one. */
 function markOf<Row>(
-  source: Source,
+  source: PageSource,
   walk: Walk<Row>,
   newest: Row | undefined,
 ): ReturnType<typeof passedOf> | Awaited<ReturnType<typeof passedOf>> {
@@ -249,7 +249,7 @@ function markOf<Row>(
 
 /** The newest block of a page if it can still change: the walk's cursor remembers it. */
 export async function passedOf(
-  source: Pick<Source, 'client' | 'schema'> & { readonly finalized: number },
+  source: Pick<PageSource, 'client' | 'schema'> & { readonly finalized: number },
   newest: number,
 ): Promise<{ passed?: { number: number; hash: string } }> {
   if (newest <= source.finalized) return {}
@@ -263,7 +263,7 @@ export async function passedOf(
 
 /** The first change of the chain under a walk, from the commit log. */
 export async function reorgOf(
-  source: Pick<Source, 'client' | 'schema'>,
+  source: Pick<PageSource, 'client' | 'schema'>,
   { passed }: Pick<PageRequest, 'passed'>,
 ): Promise<{ reorgedFrom?: number }> {
   if (!passed) return {}

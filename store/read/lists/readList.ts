@@ -10,8 +10,8 @@ import {
   isOneStatement,
   type ListFilters,
   type PageRequest,
+  type PageSource,
   readPage,
-  type Source,
   type WalkPage,
 } from './read.ts'
 
@@ -43,7 +43,7 @@ export async function readAtOnce<Row, Page extends ListPage<Row> = ListPage<Row>
   postgres: Postgres,
   state: ChainState,
   { signal }: Pick<PageRequest, 'signal'>,
-  read: (source: Source) => Promise<Page>,
+  read: (source: PageSource) => Promise<Page>,
 ): Promise<Page | ListPage<Row>> {
   const visible = state.visible()
   if (!visible) return emptyPage

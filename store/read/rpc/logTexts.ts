@@ -2,7 +2,7 @@
  * Logs as the JSON a node told. The archive has it, but for one log a part of it is unpacked; the
  * rows hold the same values, so that the archive is only asked which members a node writes, and how.
  */
-import { quantity } from '#ingest/rpc/client/parse.ts'
+import { rpcQuantity } from '#ingest/rpc/client/parse.ts'
 import { isRecord } from '#primitives.ts'
 import { archivedPartOf, archivedTx, readArchivedTxs } from '../../ledger/archive.ts'
 import type { Queryable } from '../../ledger/lane.ts'
@@ -66,11 +66,11 @@ const members: Readonly<Record<string, (row: LogRow) => string>> = {
     `[${[topic0, topic1, topic2, topic3].flatMap((topic) => (topic === null ? [] : [`"${topic}"`])).join()}]`,
   data: ({ data }) => `"${data}"`,
   blockHash: ({ block_hash: hash }) => `"${hash}"`,
-  blockNumber: ({ block_num: number }) => `"${quantity(number)}"`,
-  blockTimestamp: ({ seconds }) => `"${quantity(seconds)}"`,
+  blockNumber: ({ block_num: number }) => `"${rpcQuantity(number)}"`,
+  blockTimestamp: ({ seconds }) => `"${rpcQuantity(seconds)}"`,
   transactionHash: ({ tx_hash: hash }) => `"${hash}"`,
-  transactionIndex: ({ tx_idx: index }) => `"${quantity(index)}"`,
-  logIndex: ({ log_idx: index }) => `"${quantity(index)}"`,
+  transactionIndex: ({ tx_idx: index }) => `"${rpcQuantity(index)}"`,
+  logIndex: ({ log_idx: index }) => `"${rpcQuantity(index)}"`,
   removed: () => 'false',
 }
 

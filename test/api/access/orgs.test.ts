@@ -11,7 +11,7 @@ import { ApiError } from '#http/errors.ts'
 import type { Access, Caller } from '#http/request/access.ts'
 import { address } from '#primitives.ts'
 import { makeDefaults } from '#rows/access/defaults.ts'
-import { digestOf, findKey } from '#rows/access/keys.ts'
+import { findKey, tokenDigest } from '#rows/access/keys.ts'
 import { deleteOrganization, setMember } from '#rows/access/organizations.ts'
 import { deleteProject, insertProject } from '#rows/access/projects.ts'
 import { userOfAddress } from '#rows/access/users.ts'
@@ -128,7 +128,7 @@ test('a key is shown once, is found by its token, and goes with its organization
     { id, scopes: ['data:read'], tokenLast4: token.slice(-4), chains: [42431], createdBy: ids.admin },
   ])
   expect(JSON.stringify(body)).not.toContain(token)
-  const find = () => findKey(app, [digestOf(token, pepper)])
+  const find = () => findKey(app, [tokenDigest(token, pepper)])
   expect((await find())?.id).toBe(id)
   await ask('owner', 'DELETE', `/v1/orgs/${org}`)
   expect(await find()).toBeNull()
@@ -201,7 +201,7 @@ test('no key survives the deletion of its project or organization, made at the s
       ),
     ])
     for (const { status, body } of answers) {
-      if (status === 200) expect(await findKey(app, [digestOf(body.token, pepper)])).toBeNull()
+      if (status === 200) expect(await findKey(app, [tokenDigest(body.token, pepper)])).toBeNull()
       else expect(body.error.code).toMatch(/^(project|organization)_not_found$/)
     }
   }
@@ -376,7 +376,7 @@ test('deleting a project ends its keys, and those of no other', async () => {
   }
   const [ended] = keys
   expect((await ask('admin', 'DELETE', `/v1/orgs/${org}/projects/${ended?.project}`)).status).toBe(200)
-  const found = keys.map(async ({ token }) => (await findKey(app, [digestOf(token, pepper)])) !== null)
+  const found = keys.map(async ({ token }) => (await findKey(app, [tokenDigest(token, pepper)])) !== null)
   expect(await Promise.all(found)).toEqual([false, true])
   expect((await ask('member', 'GET', `/v1/orgs/${org}/projects/${ended?.project}`)).status).toBe(404)
   expect((await ask('member', 'GET', `/v1/orgs/${org}/api-keys`)).body.data).toHaveLength(1)

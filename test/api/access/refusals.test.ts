@@ -3,7 +3,7 @@
 // Method: the toolkit's example endpoints behind the real access, on a real database.
 import { expect, test } from 'vitest'
 import { rawEndpoint } from '#http/rawEndpoint.ts'
-import { open } from '#http/request/access.ts'
+import { openToAll } from '#http/request/access.ts'
 import { openAccess, serve, servers } from '../support/accessServers.ts'
 import { guarded } from '../support/guarded.ts'
 import { endlessRows, examples } from '../support/toolkitExamples.ts'
@@ -58,7 +58,7 @@ test('what is open to all answers whoever had too much refused', async () => {
     path: '/health',
     summary: 'Whether it runs.',
     tag: 'Test',
-    access: open,
+    access: openToAll,
     produces: { 'text/plain': null },
     answer: async () => ({ kind: 'bytes', contentType: 'text/plain', body: 'ok' }),
   })

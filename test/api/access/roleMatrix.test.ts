@@ -16,7 +16,7 @@ import { type McpServices, mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
 import { address } from '#primitives.ts'
 import { insertInvitation } from '#rows/access/invitations.ts'
-import { digestOf, findKey, insertKey } from '#rows/access/keys.ts'
+import { findKey, insertKey, tokenDigest } from '#rows/access/keys.ts'
 import { deleteOrganization, insertOrganization, setMember } from '#rows/access/organizations.ts'
 import { insertProject } from '#rows/access/projects.ts'
 import { quotaRows } from '#rows/access/quotas.ts'
@@ -47,9 +47,9 @@ const access = new ServiceAccess({
     quotas: { key: 1_000_000, organization: 1_000_000, address: 1_000_000, person: 1_000_000 },
   },
   credentials: {
-    findKey: (token) => findKey(app, [digestOf(token, pepper)]),
-    findSession: (token) => findSession(app, [digestOf(token, pepper)]),
-    digestOf: (token) => digestOf(token, pepper).toString('base64url'),
+    findKey: (token) => findKey(app, [tokenDigest(token, pepper)]),
+    findSession: (token) => findSession(app, [tokenDigest(token, pepper)]),
+    digestOf: (token) => tokenDigest(token, pepper).toString('base64url'),
   },
   quotas: new Quotas(quotaRows(app), clock),
   defaults,
@@ -86,7 +86,7 @@ const tokens = new Map<string, string>()
 for (const [index, name] of people.entries()) {
   const { id } = await userOfAddress(app, address(`0x${`${index + 1}`.repeat(40)}`))
   const token = newToken('session')
-  await insertSession(app, digestOf(token, pepper), id)
+  await insertSession(app, tokenDigest(token, pepper), id)
   userIds.set(name, id)
   tokens.set(name, token)
 }

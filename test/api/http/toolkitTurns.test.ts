@@ -2,7 +2,7 @@
 // at once to come back; what a supervisor asks is answered all the while.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endpoint } from '#http/endpoint.ts'
-import { dataRead, open } from '#http/request/access.ts'
+import { dataRead, openToAll } from '#http/request/access.ts'
 import * as p from '#http/request/parameter.ts'
 import { Turns } from '#http/request/turns.ts'
 import * as s from '#http/schema.ts'
@@ -32,7 +32,7 @@ const health = endpoint({
   path: '/healthy',
   summary: 'Health.',
   response,
-  access: open,
+  access: openToAll,
   cache: 'none',
   chain: 'none',
   read: async () => 1,

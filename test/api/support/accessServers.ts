@@ -6,7 +6,7 @@ import { type CredentialStore, ServiceAccess } from '#api/access/ServiceAccess.t
 import type { AccessSettings } from '#api/access/settings.ts'
 import { newToken } from '#api/access/token.ts'
 import { makeDefaults } from '#rows/access/defaults.ts'
-import { digestOf, findKey, insertKey, type NewKey } from '#rows/access/keys.ts'
+import { findKey, insertKey, type NewKey, tokenDigest } from '#rows/access/keys.ts'
 import { quotaRows } from '#rows/access/quotas.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { openAppStore } from '../../support/appStore.ts'
@@ -22,10 +22,10 @@ export const looks = { count: 0 }
 export const credentials: CredentialStore = {
   findKey: async (token) => {
     looks.count++
-    return findKey(app, [digestOf(token, pepper)])
+    return findKey(app, [tokenDigest(token, pepper)])
   },
   findSession: async () => null,
-  digestOf: (token) => digestOf(token, pepper).toString('base64url'),
+  digestOf: (token) => tokenDigest(token, pepper).toString('base64url'),
 }
 
 export function openAccess(settings: AccessSettings): ServiceAccess {

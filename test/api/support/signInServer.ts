@@ -17,7 +17,7 @@ import { orgEndpoints } from '#api/routes/orgs/index.ts'
 import type { Access } from '#http/request/access.ts'
 import { address } from '#primitives.ts'
 import { makeDefaults } from '#rows/access/defaults.ts'
-import { digestOf, findKey } from '#rows/access/keys.ts'
+import { findKey, tokenDigest } from '#rows/access/keys.ts'
 import { findSession } from '#rows/access/sessions.ts'
 import { userOfAddress } from '#rows/access/users.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
@@ -52,9 +52,9 @@ export function openSignIn(changes: Partial<AccessSettings> = {}, answered: Acce
   const access = new ServiceAccess({
     settings: held,
     credentials: {
-      findKey: (token) => findKey(app, [digestOf(token, pepper)]),
-      findSession: (token) => findSession(app, [digestOf(token, pepper)]),
-      digestOf: (token) => digestOf(token, pepper).toString('base64url'),
+      findKey: (token) => findKey(app, [tokenDigest(token, pepper)]),
+      findSession: (token) => findSession(app, [tokenDigest(token, pepper)]),
+      digestOf: (token) => tokenDigest(token, pepper).toString('base64url'),
     },
     quotas,
     defaults,

@@ -2,13 +2,13 @@
 import { keccak256, stringToHex } from 'viem'
 import { Account } from 'viem/tempo'
 import { type Party, rootParty, secp256k1Party } from '#local/devchain/traffic/parties.ts'
-import type { Draft } from '#local/devchain/traffic/signDraft.ts'
+import type { TxDraft } from '#local/devchain/traffic/signDraft.ts'
 import type { Hex } from '#primitives.ts'
 
 export type Signature = 'secp256k1' | 'p256' | 'webAuthn'
 
 /** The consent of an account to its access key. */
-export type Authorization = Pick<Draft, 'authorizeUntil' | 'limits'>
+export type Authorization = Pick<TxDraft, 'authorizeUntil' | 'limits'>
 
 const webAuthnOrigin = { rpId: 'wallet.test', origin: 'https://wallet.test' }
 

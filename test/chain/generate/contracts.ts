@@ -1,6 +1,6 @@
 /** Our own contracts, compiled from contracts/contracts.sol. */
 import { encodeDeployData, parseAbi } from 'viem'
-import type { Call } from '#local/devchain/traffic/calls.ts'
+import type { TxCall } from '#local/devchain/traffic/calls.ts'
 import type { Hex } from '#primitives.ts'
 import compiled from '../contracts/contracts.json' with { type: 'json' }
 
@@ -22,17 +22,17 @@ export const factoryAbi = parseAbi(['function make(bytes32 salt)'])
 export const failingAbi = parseAbi(['function fail(uint256 kind)', 'function swallow(uint256 kind)'])
 export const zooAbi = parseAbi(['function show(uint256 kind, uint256 x)'])
 
-export function createCoin(name: string, symbol: string, decimals: number, supply: bigint): Call {
+export function createCoin(name: string, symbol: string, decimals: number, supply: bigint): TxCall {
   const args = [name, symbol, decimals, supply] as const
   return { data: encodeDeployData({ abi: coinAbi, bytecode: bytecodeOf('Coin'), args }) }
 }
 
-export function createVault(asset: Hex): Call {
+export function createVault(asset: Hex): TxCall {
   return { data: encodeDeployData({ abi: vaultAbi, bytecode: bytecodeOf('Vault'), args: [asset] }) }
 }
 
 /** The creation of a contract without arguments. */
-export function createContract(name: 'OldCoin' | 'Nft' | 'Factory' | 'Failing' | 'Zoo'): Call {
+export function createContract(name: 'OldCoin' | 'Nft' | 'Factory' | 'Failing' | 'Zoo'): TxCall {
   return { data: bytecodeOf(name) }
 }
 

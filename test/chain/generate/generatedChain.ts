@@ -1,5 +1,5 @@
 /** The chain being filled: blocks mined one by one on anvil, with times and fees from the seed. */
-import { type Answer, type DevRpc, field, quantity } from '#local/devchain/devRpc.ts'
+import { type DevRpc, type DevRpcAnswer, field, hexQuantity } from '#local/devchain/devRpc.ts'
 import { type MinedTransaction, parseReceipt } from '#local/devchain/traffic/produceBlock.ts'
 import type { Hex } from '#primitives.ts'
 import type { Random } from '../random.ts'
@@ -58,8 +58,8 @@ export class GeneratedChain implements ChainTime {
     const hashes = await this.#send(raws)
     const rpc = this.#rpc
     await rpc.call('anvil_setCoinbase', this.#random.pick(this.#options.validators).address)
-    await rpc.call('evm_setNextBlockTimestamp', quantity(this.timestamp))
-    await rpc.call('anvil_setNextBlockBaseFeePerGas', quantity(this.#baseFee))
+    await rpc.call('evm_setNextBlockTimestamp', hexQuantity(this.timestamp))
+    await rpc.call('anvil_setNextBlockBaseFeePerGas', hexQuantity(this.#baseFee))
     await rpc.call('evm_mine')
     const mined = field(await rpc.call('eth_getBlockByNumber', 'latest', false), 'transactions')
     const count = Array.isArray(mined) ? mined.length : 0
@@ -99,7 +99,7 @@ export class GeneratedChain implements ChainTime {
 
   /** Hashes in the order of the transactions; undefined for those that were refused. */
   async #send(raws: readonly Hex[]): Promise<unknown[]> {
-    const answers: Answer[] = []
+    const answers: DevRpcAnswer[] = []
     for (const part of parts(raws))
       answers.push(...(await this.#rpc.batch(part.map((raw) => ['eth_sendRawTransaction', raw]))))
     return answers.map((answer) => {
@@ -150,6 +150,6 @@ function parts(raws: readonly Hex[]): Hex[][] {
   return cut
 }
 
-function receiptIn(answer: Answer | undefined): MinedTransaction | undefined {
+function receiptIn(answer: DevRpcAnswer | undefined): MinedTransaction | undefined {
   return answer && 'result' in answer && answer.result ? parseReceipt(answer.result) : undefined
 }

@@ -1,6 +1,6 @@
 /** The scene that actions look at and draw from: the world, chance, and what has happened so far. */
 import { Abis } from 'viem/tempo'
-import { type Call, callOf, onToken, tokenFactory, unlimited } from '#local/devchain/traffic/calls.ts'
+import { abiCall, onToken, type TxCall, tokenFactory, unlimited } from '#local/devchain/traffic/calls.ts'
 import type { Hex } from '#primitives.ts'
 import { type Random, sha256 } from '../random.ts'
 import type { Actor } from './actor.ts'
@@ -82,21 +82,21 @@ export class Scene {
     return this.random.chance(0.005) ? 0n : this.random.magnitude(1e4, 2e9)
   }
 
-  approval(from: Actor, token: Hex, spender: Hex, amount = unlimited): Call {
+  approval(from: Actor, token: Hex, spender: Hex, amount = unlimited): TxCall {
     from.approved.add(`${token}:${spender}`)
     return onToken(token, 'approve', spender, amount)
   }
 
   /** A call, behind an approval if the account has not given it yet. */
-  approved(from: Actor, token: Hex, spender: Hex, call: Call): Call[] {
+  approved(from: Actor, token: Hex, spender: Hex, call: TxCall): TxCall[] {
     return from.approved.has(`${token}:${spender}`) ? [call] : [this.approval(from, token, spender), call]
   }
 
   /** The creation of a TIP-20 in the next block. */
-  creationOf({ name, symbol, currency, quote }: Launch, admin: Hex, label: string | number): Call {
+  creationOf({ name, symbol, currency, quote }: Launch, admin: Hex, label: string | number): TxCall {
     const salt = saltOf(this.world.seed, this.time.timestamp, label)
     const args = [name, symbol, currency, quote, admin, salt] as const
-    return callOf(tokenFactory, Abis.tip20Factory, 'createToken', args)
+    return abiCall(tokenFactory, Abis.tip20Factory, 'createToken', args)
   }
 
   /** @throws RangeError before the setup has deployed it. */

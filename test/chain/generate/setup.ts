@@ -2,9 +2,8 @@
 import { Abis } from 'viem/tempo'
 import { units } from '#local/devchain/traffic/action.ts'
 import {
+  abiCall,
   alphaUsd,
-  type Call,
-  callOf,
   exchange,
   feeManager,
   onExchange,
@@ -12,6 +11,7 @@ import {
   pathUsd,
   policyRegistry,
   roleOf,
+  type TxCall,
 } from '#local/devchain/traffic/calls.ts'
 import type { MinedTransaction } from '#local/devchain/traffic/produceBlock.ts'
 import { itemAt } from '../random.ts'
@@ -103,16 +103,16 @@ function feePools(scene: Scene): Transaction[] {
   const { issuer, feeTokens } = scene.world
   return feeTokens.slice(1).map((token) => {
     const args = [token, pathUsd, units(50_000), issuer.address] as const
-    return byIssuer(scene, [callOf(feeManager, Abis.feeAmm, 'mint', args)])
+    return byIssuer(scene, [abiCall(feeManager, Abis.feeAmm, 'mint', args)])
   })
 }
 
 function deployments(scene: Scene): Transaction[] {
-  const coin = (creation: Call, kind: CoinContract['kind'] = 'Coin') =>
+  const coin = (creation: TxCall, kind: CoinContract['kind'] = 'Coin') =>
     deployment(scene, creation, (address) => {
       scene.coins.push({ kind, address, owners: [scene.world.issuer] })
     })
-  const contract = (name: Deployed, creation: Call) =>
+  const contract = (name: Deployed, creation: TxCall) =>
     deployment(scene, creation, (address) => {
       if (!scene.contracts.has(name)) scene.contracts.set(name, address)
     })
@@ -133,7 +133,7 @@ function deployments(scene: Scene): Transaction[] {
 
 function deployment(
   scene: Scene,
-  creation: Call,
+  creation: TxCall,
   use: (address: NonNullable<MinedTransaction['contractAddress']>) => void,
 ): Transaction {
   const onReceipt = ({ contractAddress }: MinedTransaction) => {
@@ -146,7 +146,7 @@ function deployment(
 async function freeze(scene: Scene, mine: Mine): Promise<void> {
   const { issuer, frozen, launched } = scene.world
   const args = [issuer.address, blacklist, frozen.map(({ address }) => address)] as const
-  const create = callOf(policyRegistry, Abis.tip403Registry, 'createPolicyWithAccounts', args)
+  const create = abiCall(policyRegistry, Abis.tip403Registry, 'createPolicyWithAccounts', args)
   const onReceipt = ({ logs: [log] }: MinedTransaction) => {
     scene.policy = BigInt(log?.topics[1] ?? 0)
   }
@@ -169,7 +169,7 @@ function accessKeys({ world, time }: Scene): Transaction[] {
     })
 }
 
-function byIssuer({ world: { issuer } }: Scene, calls: readonly Call[], gas?: bigint) {
+function byIssuer({ world: { issuer } }: Scene, calls: readonly TxCall[], gas?: bigint) {
   const from: Actor = issuer
   return { from, calls, ...(gas !== undefined && { gas }) }
 }

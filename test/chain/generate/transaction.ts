@@ -1,15 +1,15 @@
 /** One transaction of the generated chain, from what shall happen to signed bytes. */
-import type { Call } from '#local/devchain/traffic/calls.ts'
+import type { TxCall } from '#local/devchain/traffic/calls.ts'
 import type { MinedTransaction } from '#local/devchain/traffic/produceBlock.ts'
-import { type Draft, type Envelope, expiringLane, signDraft } from '#local/devchain/traffic/signDraft.ts'
+import { type Envelope, expiringLane, signDraft, type TxDraft } from '#local/devchain/traffic/signDraft.ts'
 import type { Hex } from '#primitives.ts'
 import type { Actor } from './actor.ts'
 
 export interface Transaction
-  extends Pick<Draft, 'tip' | 'feeToken' | 'validAfter' | 'validBefore' | 'delegate'> {
+  extends Pick<TxDraft, 'tip' | 'feeToken' | 'validAfter' | 'validBefore' | 'delegate'> {
   readonly from: Actor
   /** At least one. */
-  readonly calls: readonly Call[]
+  readonly calls: readonly TxCall[]
   /** Chosen when it is dressed, where it is absent. */
   readonly envelope?: Envelope
   /** 1,500,000 when absent. */
@@ -28,7 +28,7 @@ export function sign(transaction: Transaction, chainId: number): Promise<Hex> {
   const { from, calls, gas = gasDefault, tip = 0n, envelope = 'tempo', sponsor, ...rest } = transaction
   const [first, ...more] = calls
   if (!first) throw new RangeError('a transaction has at least one call')
-  const draft: Draft = {
+  const draft: TxDraft = {
     ...rest,
     ...{ from: from.party, calls: [first, ...more], gas, tip, envelope },
     ...(sponsor && { sponsor: sponsor.party }),

@@ -1,5 +1,5 @@
 /** The calls that an indexer makes for a token's metadata. */
-import { type Answer, type DevRpc, quantity } from '#local/devchain/devRpc.ts'
+import { type DevRpc, type DevRpcAnswer, hexQuantity } from '#local/devchain/devRpc.ts'
 
 const selectors = {
   name: '0x06fdde03',
@@ -22,12 +22,12 @@ export async function readMetadata(
   const answers: Record<string, unknown> = {}
   for (const to of tokens) {
     const asked = Object.values(selectors)
-    const told = await rpc.batch(asked.map((data) => ['eth_call', { to, data }, quantity(block)]))
+    const told = await rpc.batch(asked.map((data) => ['eth_call', { to, data }, hexQuantity(block)]))
     for (const [index, data] of asked.entries()) answers[`${to}:${data}`] = answerOf(told[index])
   }
   return answers
 }
 
-function answerOf(answer: Answer | undefined): unknown {
+function answerOf(answer: DevRpcAnswer | undefined): unknown {
   return answer && 'result' in answer ? answer.result : { error: answer?.cause }
 }

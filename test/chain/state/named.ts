@@ -1,6 +1,6 @@
 /** Everything that the logs of a chain name, whose state can be asked for. */
 import { toEventSelector } from 'viem'
-import { type DevRpc, quantity } from '#local/devchain/devRpc.ts'
+import { type DevRpc, hexQuantity } from '#local/devchain/devRpc.ts'
 import type { SeenLog } from '#local/devchain/traffic/learned.ts'
 import { parseLog } from '#local/devchain/traffic/produceBlock.ts'
 import type { Hex } from '#primitives.ts'
@@ -28,7 +28,7 @@ export async function readNamed(rpc: DevRpc, last: number): Promise<Named> {
   const found = new Found()
   for (let from = 0; from <= last; from += RUN) {
     const to = Math.min(from + RUN - 1, last)
-    const range = { fromBlock: quantity(from), toBlock: quantity(to), topics: [Object.values(events)] }
+    const range = { fromBlock: hexQuantity(from), toBlock: hexQuantity(to), topics: [Object.values(events)] }
     const logs = await rpc.call('eth_getLogs', range)
     for (const log of Array.isArray(logs) ? logs : []) found.add(parseLog(log))
   }

@@ -1,6 +1,6 @@
 /** Views of contracts, many in one request. */
 import { type Abi, decodeFunctionResult, encodeFunctionData } from 'viem'
-import { type Answer, type DevRpc, quantity } from '#local/devchain/devRpc.ts'
+import { type DevRpc, type DevRpcAnswer, hexQuantity } from '#local/devchain/devRpc.ts'
 import type { Hex } from '#primitives.ts'
 
 export interface View {
@@ -32,7 +32,7 @@ export async function readView<Item>(
       part.map(({ to, args }) => [
         'eth_call',
         { to, data: encodeFunctionData({ ...view, args }) },
-        quantity(block),
+        hexQuantity(block),
       ]),
     )
     for (const [index, { item }] of part.entries()) {
@@ -42,7 +42,7 @@ export async function readView<Item>(
   }
 }
 
-function decoded(view: View, answer: Answer | undefined): unknown {
+function decoded(view: View, answer: DevRpcAnswer | undefined): unknown {
   const data = answer && 'result' in answer ? String(answer.result) : '0x'
   if (data === '0x') return undefined
   try {

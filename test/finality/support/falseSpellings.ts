@@ -1,6 +1,6 @@
 /** A liar's versions of a true certificate: each may look like one, and none is. */
 import {
-  bytesOf,
+  bytesOfHex,
   type Certificate,
   certificateBytes,
   finalizeMessage,
@@ -14,7 +14,7 @@ const infinity = Uint8Array.of(0xc0, ...new Uint8Array(47))
 
 /** @param text digits of a certificate that `networkA` signed; each result has what is wrong with it */
 export function falseSpellings(text: string): readonly (readonly [what: string, text: string])[] {
-  const bytes = bytesOf(`0x${text}`)
+  const bytes = bytesOfHex(`0x${text}`)
   const certificate = readCertificate(bytes)
   const { vote, seed } = certificate
   const digits = (changed: Uint8Array) => hexOf(changed).slice(2)

@@ -16,7 +16,7 @@ import { Transaction } from 'viem/tempo'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { channelTransport } from '#local/devchain/channels/channelTransport.ts'
 import { CHANNEL_ESCROW } from '#local/devchain/channels/escrow.ts'
-import { DevRpc, quantity } from '#local/devchain/devRpc.ts'
+import { DevRpc, hexQuantity } from '#local/devchain/devRpc.ts'
 import { accountOf, balanceOf, PATH_USD } from '../../payments/support/shop.ts'
 import { startMiningDevChain } from '../../support/devchain.ts'
 
@@ -162,7 +162,7 @@ describe('a channel', () => {
     await settle(opened, 250n, await voucherOf(opened, 250n))
     await byPayer('requestClose', [opened.descriptor])
     await expect(byPayer('withdraw', [opened.descriptor])).rejects.toThrow()
-    await new DevRpc(chain.rpcUrl).call('anvil_mine', '0x2', quantity(15 * 60))
+    await new DevRpc(chain.rpcUrl).call('anvil_mine', '0x2', hexQuantity(15 * 60))
     const receipt = await byPayer('withdraw', [opened.descriptor])
     const closed = Chain.getChannelEvent(receipt, 'ChannelClosed', opened.channelId)
     expect(closed.args).toMatchObject({ settledToPayee: 250n, refundedToPayer: 750n })

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test } from 'vitest'
 import { isRunning } from '#local/devchain/anvilProcess.ts'
-import { DevRpc, field, quantity } from '#local/devchain/devRpc.ts'
+import { DevRpc, field, hexQuantity } from '#local/devchain/devRpc.ts'
 import { DevChainUnavailableError, findAnvil } from '#local/devchain/findAnvil.ts'
 import { type DevChain, startDevChain } from '#local/devchain/node.ts'
 import type { Logger } from '#telemetry.ts'
@@ -172,5 +172,5 @@ async function start(dataDir: string, chainId = 1337, blocksMax = 1000, anew?: s
 
 async function readBlocks(rpc: DevRpc, to: number): Promise<unknown[]> {
   const calls = Array.from({ length: to + 1 }, (_, number) => number)
-  return rpc.batch(calls.map((number) => ['eth_getBlockByNumber', quantity(number), true]))
+  return rpc.batch(calls.map((number) => ['eth_getBlockByNumber', hexQuantity(number), true]))
 }

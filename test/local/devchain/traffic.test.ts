@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseBlock, parseReceipts } from '#ingest/read/block.ts'
 import { detectHeaderRule } from '#ingest/verify/parts/header.ts'
 import { verifyBlock } from '#ingest/verify/verifyBlock.ts'
-import { DevRpc, field, quantity, textField } from '#local/devchain/devRpc.ts'
+import { DevRpc, field, hexQuantity, textField } from '#local/devchain/devRpc.ts'
 import { type DevChain, startDevChain } from '#local/devchain/node.ts'
 import { startTraffic, type Traffic } from '#local/devchain/traffic.ts'
 import { type Logger, silentLogger } from '#telemetry.ts'
@@ -247,7 +247,7 @@ async function look(rpc: DevRpc, number: number, seen: Set<string>): Promise<voi
   for (const transaction of listIn(block, 'transactions')) {
     for (const wrapping of wrappingsOf(transaction)) seen.add(wrapping)
   }
-  for (const receipt of listOf(await rpc.call('eth_getBlockReceipts', quantity(number)))) {
+  for (const receipt of listOf(await rpc.call('eth_getBlockReceipts', hexQuantity(number)))) {
     if (field(receipt, 'status') === '0x0') seen.add('reverted')
     if (field(receipt, 'contractAddress')) seen.add('creation')
     for (const log of listIn(receipt, 'logs')) seen.add(String(listIn(log, 'topics')[0]))
@@ -274,7 +274,7 @@ const proved = { header: 'proved', transactionsRoot: 'proved', receiptsRoot: 'pr
 async function prove(rpc: DevRpc, number: number): Promise<object> {
   const [answer] = await readBlocks(rpc, number, number)
   const block = parseBlock(answer)
-  const receipts = parseReceipts(await rpc.call('eth_getBlockReceipts', quantity(number)), block)
+  const receipts = parseReceipts(await rpc.call('eth_getBlockReceipts', hexQuantity(number)), block)
   const { header, transactionsRoot, receiptsRoot, bloom, unprovableTxs } = verifyBlock(
     block,
     scanned(receipts),
@@ -299,7 +299,9 @@ async function hashAt(rpc: DevRpc, number: number): Promise<string> {
 
 async function readBlocks(rpc: DevRpc, from: number, to: number): Promise<unknown[]> {
   const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
-  const answers = await rpc.batch(numbers.map((number) => ['eth_getBlockByNumber', quantity(number), true]))
+  const answers = await rpc.batch(
+    numbers.map((number) => ['eth_getBlockByNumber', hexQuantity(number), true]),
+  )
   return answers.map((answer) => ('result' in answer ? answer.result : answer.error))
 }
 

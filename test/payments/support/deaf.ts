@@ -1,9 +1,9 @@
 /** Charges whose outcome nobody hears of at first. */
-import type { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
+import type { TempoChargeMethod } from '#payments/methods/charge/TempoCharges.ts'
 import type { PaymentMethod } from '#payments/methods/PaymentMethod.ts'
 
 /** Told as unknown so often, though the chain has it. */
-export function deaf(charges: TempoCharges, times: number): PaymentMethod {
+export function deaf(charges: TempoChargeMethod, times: number): PaymentMethod {
   let left = times
   const heard = <Result>(asked: Promise<Result>) =>
     asked.then((found) => (left-- > 0 ? ({ kind: 'unknown' } as const) : found))

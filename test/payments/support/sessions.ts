@@ -7,7 +7,7 @@ import { channelTransport } from '#local/devchain/channels/channelTransport.ts'
 import { DevRpc } from '#local/devchain/devRpc.ts'
 import { askOf } from '#money/node.ts'
 import type { Sponsor } from '#payments/chain/Sponsor.ts'
-import { TempoSessions } from '#payments/methods/session/TempoSessions.ts'
+import { TempoSessionMethod } from '#payments/methods/session/TempoSessions.ts'
 import { ALPHA_USD, accountOf, PATH_USD, REALM, type ShopOptions } from './shop.ts'
 
 const { createChannelStore } = Session.Client
@@ -28,8 +28,8 @@ export const sessionsOf = (
   }: SellingOptions,
   key: Uint8Array,
   realm = REALM,
-): TempoSessions =>
-  new TempoSessions({
+): TempoSessionMethod =>
+  new TempoSessionMethod({
     ...{ app, realm, keys: [key], chainId, recipient, currency: PATH_USD, sponsor },
     currencies: () => ([PATH_USD, ALPHA_USD] as const).map((address) => ({ address, decimals: 6 })),
     ...{ transport, nodes: [askOf(transport)] },

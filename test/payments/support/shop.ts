@@ -13,7 +13,11 @@ import { type Access, anonymous, dataRead } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
 import type { EventStream } from '#http/stream/sse.ts'
 import { askOf } from '#money/node.ts'
-import { type ChargeOptions, type Sponsoring, TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
+import {
+  type ChargeOptions,
+  type Sponsoring,
+  TempoChargeMethod,
+} from '#payments/methods/charge/TempoCharges.ts'
 import type { PaymentMethod } from '#payments/methods/PaymentMethod.ts'
 import { Payments } from '#payments/Payments.ts'
 
@@ -41,7 +45,7 @@ export interface ShopOptions {
   /** By which payments are held and streams end. Default: the system's. */
   readonly clock?: Clock
   /** In the place of charges alone. */
-  readonly methods?: (charges: TempoCharges) => readonly PaymentMethod[]
+  readonly methods?: (charges: TempoChargeMethod) => readonly PaymentMethod[]
 }
 
 export interface Shop {
@@ -84,7 +88,7 @@ export const chargesOf = (
   transport: Transport = http(rpcUrl),
   offered: Partial<Pick<ChargeOptions, 'currencies' | 'sends'>> = {},
 ) =>
-  new TempoCharges({
+  new TempoChargeMethod({
     ...{ realm: REALM, keys: [key], chainId, recipient, currency: PATH_USD },
     currencies: () => ([PATH_USD, ALPHA_USD] as const).map((address) => ({ address, decimals: 6 })),
     ...offered,

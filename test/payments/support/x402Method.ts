@@ -7,7 +7,7 @@ import type { Facilitator } from '#payments/methods/x402/Facilitator.ts'
 import { LocalFacilitator } from '#payments/methods/x402/LocalFacilitator.ts'
 import { pendingSettlements } from '#payments/methods/x402/pendingSettlements.ts'
 import { TokenChain } from '#payments/methods/x402/TokenChain.ts'
-import { X402Exact } from '#payments/methods/x402/X402Exact.ts'
+import { X402ExactMethod } from '#payments/methods/x402/X402Exact.ts'
 import { X402Offer } from '#payments/methods/x402/X402Offer.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { feesLeft, inTurnOf } from '#rows/payments/fees.ts'
@@ -47,7 +47,8 @@ interface Selling extends Place {
   readonly transport?: Transport
 }
 
-export const x402Method = async (selling: Selling): Promise<X402Exact> => (await x402Parts(selling)).method
+export const x402Method = async (selling: Selling): Promise<X402ExactMethod> =>
+  (await x402Parts(selling)).method
 
 /** The method, and the offer that it goes by. */
 export async function x402Parts({
@@ -56,13 +57,13 @@ export async function x402Parts({
   facilitator,
   recipient,
   transport = http(rpcUrl),
-}: Selling): Promise<{ readonly method: X402Exact; readonly offer: X402Offer }> {
+}: Selling): Promise<{ readonly method: X402ExactMethod; readonly offer: X402Offer }> {
   const chain = new TokenChain({ chainId, asset, transport })
   const sends = new Sends(clock)
   const offer = new X402Offer({ chainId, recipient, chain, facilitator, sends, clock })
   await offer.check()
   expect(offer.problems).toEqual([])
-  const method = new X402Exact({
+  const method = new X402ExactMethod({
     ...{ origin: 'https://shop.example', chainId, asset, recipient },
     ...{ token: offer.token, known: offer.known, chain, facilitator, sends, clock },
     pending: pendingSettlements(app),

@@ -4,7 +4,7 @@
 // witnesses beside `books check`: the answers that payers got, the rows, and all transfers of the chain.
 // KILLS=20 is a part, and SEED draws other moments.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { DevRpc, field, quantity } from '#local/devchain/devRpc.ts'
+import { DevRpc, field, hexQuantity } from '#local/devchain/devRpc.ts'
 import { Dice } from '#local/devchain/traffic/dice.ts'
 import { scaledOf } from '#money/amounts.ts'
 import { feeManager } from '#money/outflows.ts'
@@ -181,7 +181,7 @@ async function takenBack(payer: MarketPayer, sign: () => Promise<Signed | null>)
       if (block <= (await height('finalized'))) continue
       await reorg(rpcUrl, head - block + 1)
       expect(await rpc.call('eth_getTransactionReceipt', paid.txHash)).toBeNull()
-      expect(await rpc.call('eth_getBlockByNumber', quantity(head), false)).not.toBeNull()
+      expect(await rpc.call('eth_getBlockByNumber', hexQuantity(head), false)).not.toBeNull()
       return signed
     } finally {
       process.kill(program.pid, 'SIGCONT')

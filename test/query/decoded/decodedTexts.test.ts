@@ -6,7 +6,7 @@ import { hash, address as toAddress } from '#primitives.ts'
 import type { UserQueryEngine } from '#query/result.ts'
 import { toJson } from '#transform/activities/activityEvent.ts'
 import { defineEvent } from '#transform/events/event.ts'
-import { jsonValue, readSignature } from '#webhooks/filters/signatureFilter.ts'
+import { jsonValue, readSignatureFilter } from '#webhooks/filters/signatureFilter.ts'
 import { openEngine } from '../support/engine.ts'
 import { logRow } from '../support/eventLogs.ts'
 import { createExampleChain, type ExampleChain } from '../support/exampleChain.ts'
@@ -80,7 +80,7 @@ const inSql = async (engine: UserQueryEngine | undefined) => {
 }
 
 test('every string reads the same everywhere', async () => {
-  const { decode } = readSignature(signature)
+  const { decode } = readSignatureFilter(signature)
   const inWebhooks = logs.map((log) => jsonValue(decode(log)))
   const declared = defineEvent({ signature })
   const address = toAddress(`0x${'cd'.repeat(20)}`)

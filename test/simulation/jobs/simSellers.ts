@@ -1,7 +1,7 @@
 /** Sellers as a process reaches them. */
 import type { Egress } from '#egress/egress.ts'
 import type { CatalogService, ServiceEndpoint } from '#orchestrator/catalog/service.ts'
-import type { FoundEndpoint } from '#orchestrator/plan/EndpointFinder.ts'
+import type { ResolvedEndpoint } from '#orchestrator/plan/EndpointFinder.ts'
 import type { PlanNode } from '#orchestrator/plan/plan.ts'
 import type { Purchase, Purchased } from '#wallet/buyer.ts'
 import type { Kernel, SimProcess } from '../kernel.ts'
@@ -34,7 +34,7 @@ export const pollingOf = ({ kernel, market }: SellersWorld, process: SimProcess)
 })
 
 /** A service and its endpoint, as an engine reads them. */
-export function endpointOf({ method, path }: PlanNode, isPolled: boolean): FoundEndpoint {
+export function endpointOf({ method, path }: PlanNode, isPolled: boolean): ResolvedEndpoint {
   const completion = {
     ...{ method: 'GET', path: `${path}-work/:id`, idPointer: '/id', statusPointer: '/status' },
     ...{ successStatuses: ['done'], failureStatuses: ['failed'], maxAttempts: 120, pollIntervalSeconds: 3 },

@@ -6,13 +6,13 @@ import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { amountOf } from '#money/amounts.ts'
 import type { Ask } from '#money/node.ts'
-import { lookFor } from '#money/settled.ts'
+import { lookForTx } from '#money/settled.ts'
 import {
   type Challenge,
-  type Outcome,
   type PaymentMethod,
+  type PaymentOutcome,
   PaymentRefusedError,
-  type Price,
+  type RequestPrice,
   type Unsent,
 } from '#payments/methods/PaymentMethod.ts'
 import type { CheckedPayment } from '#rows/payments/payments.ts'
@@ -81,7 +81,7 @@ export class SimMethod implements PaymentMethod {
     return [{ intent: 'charge', method: 'sim', currency: TOKEN, amount: `${amountOf(dollars, 1, 6)}` }]
   }
 
-  async challenge({ dollars, digest, meta }: Price): Promise<Challenge> {
+  async challenge({ dollars, digest, meta }: RequestPrice): Promise<Challenge> {
     const bound: Bound = { dollars, digest: Buffer.from(digest).toString('hex'), meta }
     return { headers: {}, body: JSON.stringify(bound), contentType: 'application/json' }
   }
@@ -98,7 +98,7 @@ export class SimMethod implements PaymentMethod {
     return { identity: credential, digest: createHash('sha256').update(credential).digest() }
   }
 
-  async check(credential: string, price: Price): Promise<CheckedPayment> {
+  async check(credential: string, price: RequestPrice): Promise<CheckedPayment> {
     const signed = this.#world.credentials.get(credential)
     const { identity, digest: credentialDigest } = this.identityOf(credential)
     if (!signed) throw new PaymentRefusedError(new Error('nobody signed it'))
@@ -113,7 +113,11 @@ export class SimMethod implements PaymentMethod {
     }
   }
 
-  async send(credential: string, _price: Price, payment: CheckedPayment): Promise<Outcome | Unsent> {
+  async send(
+    credential: string,
+    _price: RequestPrice,
+    payment: CheckedPayment,
+  ): Promise<PaymentOutcome | Unsent> {
     const { bugs } = this.#world
     const told = await this.#facilitate(credential).catch((): Told => 'unknown')
     if (told === 'unsent') return { kind: 'unsent', problem: null }
@@ -126,12 +130,12 @@ export class SimMethod implements PaymentMethod {
     }
   }
 
-  async outcome(payment: CheckedPayment): Promise<Outcome> {
+  async outcome(payment: CheckedPayment): Promise<PaymentOutcome> {
     const { txHash, validBeforeSeconds } = payment
     const { bugs, chain, kernel, isHasty } = this.#world
     if (txHash === null) return { kind: 'unknown' }
     const isOne = bugs.has('one node alone says what became of a payment')
-    const found = await lookFor(isOne ? this.#nodes.slice(-1) : this.#nodes, { txHash, validBeforeSeconds })
+    const found = await lookForTx(isOne ? this.#nodes.slice(-1) : this.#nodes, { txHash, validBeforeSeconds })
     if (found.kind === 'mined' && found.succeeded) return settledBy(payment)
     if (found.kind === 'absent' || (found.kind === 'mined' && found.isFinal)) return { kind: 'failed' }
     const isHeldFailed = isHasty && chain.isTroubled && kernel.chance(0.1)
@@ -157,7 +161,7 @@ export class SimMethod implements PaymentMethod {
   }
 }
 
-const settledBy = ({ txHash }: CheckedPayment): Outcome => ({
+const settledBy = ({ txHash }: CheckedPayment): PaymentOutcome => ({
   kind: 'settled',
   receipt: `of ${txHash}`,
   txHash,

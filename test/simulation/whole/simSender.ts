@@ -3,7 +3,7 @@ import { keccak256, toHex } from 'viem'
 import { memoOf } from '#money/debtMemo.ts'
 import { type Fee, feeOf } from '#money/fees.ts'
 import type { Ask } from '#money/node.ts'
-import { type Found, type Log, lookFor, type Sought } from '#money/settled.ts'
+import { type Log, lookForTx, type Sought, type TxFate } from '#money/settled.ts'
 import { PayoutRefusedError, type PayoutSender } from '#payments/payouts/PayoutSender.ts'
 import type { Payout, SignedTransaction } from '#rows/payments/payouts.ts'
 import type { Kernel, SimProcess } from '../kernel.ts'
@@ -62,17 +62,17 @@ export class SimSender implements PayoutSender {
     })
   }
 
-  async look(sought: SignedTransaction): Promise<Found> {
+  async look(sought: SignedTransaction): Promise<TxFate> {
     const { bugs } = this.#world
     const isForeign = !this.#own.has(sought.txHash)
     if (isForeign && bugs.has('a payout is signed anew after a restart')) return { kind: 'absent' }
     return this.lookAt(sought)
   }
 
-  async lookAt(sought: Sought): Promise<Found> {
+  async lookAt(sought: Sought): Promise<TxFate> {
     const { bugs } = this.#world
     const isOne = bugs.has('one node alone says that a payout is nowhere')
-    const found = await lookFor(isOne ? this.#nodes.slice(-1) : this.#nodes, sought)
+    const found = await lookForTx(isOne ? this.#nodes.slice(-1) : this.#nodes, sought)
     const isEarly = found.kind === 'mined' && bugs.has('a payout is final as soon as a block has it')
     return isEarly ? { ...found, isFinal: true } : found
   }

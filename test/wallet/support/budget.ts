@@ -2,8 +2,8 @@
 import { custom } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { parTokensDefault, quoteTerms } from '#wallet/currencies.ts'
-import { TempoCharge } from '#wallet/protocols/tempoCharge.ts'
-import { X402Exact } from '#wallet/protocols/x402Exact.ts'
+import { TempoChargePaying } from '#wallet/protocols/tempoCharge.ts'
+import { X402ExactPaying } from '#wallet/protocols/x402Exact.ts'
 import { Budget, type BudgetOptions } from '#wallet/spend/Budget.ts'
 import { ample } from './wallet.ts'
 
@@ -27,7 +27,10 @@ export function budgetOf(
   return new Budget({
     ...{ address: account.address, chains, limits: ample, mayPay: () => true },
     terms: quoteTerms('1', parTokensDefault),
-    paying: [new TempoCharge({ account, chains, clock }), new X402Exact({ account, chains, clock })],
+    paying: [
+      new TempoChargePaying({ account, chains, clock }),
+      new X402ExactPaying({ account, chains, clock }),
+    ],
     ...options,
   })
 }

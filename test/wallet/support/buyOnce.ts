@@ -12,7 +12,7 @@ import { openPostgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 import type { Purchase } from '#wallet/buyer.ts'
 import { besideDevChain, parTokensDefault, quoteTerms } from '#wallet/currencies.ts'
-import { TempoCharge } from '#wallet/protocols/tempoCharge.ts'
+import { TempoChargePaying } from '#wallet/protocols/tempoCharge.ts'
 import { Spender } from '#wallet/spend/Spender.ts'
 
 export interface BuyOnce {
@@ -32,7 +32,7 @@ const spender = new Spender({
   app: appDatabase(postgres),
   egress: new Egress({ isLocalOrigin: () => true }),
   paying: [
-    new TempoCharge({
+    new TempoChargePaying({
       account: privateKeyToAccount(given.key),
       chains: [{ chainId: given.chainId, endpoints: [http(given.rpcUrl)] }],
       clock,

@@ -10,7 +10,7 @@ import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import type { Purchase } from '#wallet/buyer.ts'
 import { besideDevChain, parTokensDefault, quoteTerms } from '#wallet/currencies.ts'
-import { TempoCharge } from '#wallet/protocols/tempoCharge.ts'
+import { TempoChargePaying } from '#wallet/protocols/tempoCharge.ts'
 import { Spender, type SpenderOptions } from '#wallet/spend/Spender.ts'
 import { SpendReconciler } from '#wallet/spend/SpendReconciler.ts'
 
@@ -46,7 +46,7 @@ export async function openWallet({ chain, origins, ...given }: WalletGiven): Pro
   await adoptHistory(app, 0)
   const options: SpenderOptions = {
     egress: new Egress({ isLocalOrigin: (origin) => origins.includes(origin) }),
-    paying: [new TempoCharge({ account, chains, clock })],
+    paying: [new TempoChargePaying({ account, chains, clock })],
     sealer: sealerOf([randomBytes(32)]),
     limits: ample,
     mayPay: () => true,

@@ -10,7 +10,7 @@ import {
   defineActivity,
   fromEvent,
   listOccurrences,
-  type Movement,
+  type TokenMovement,
   tokenAmount,
 } from '../activity.ts'
 
@@ -86,7 +86,11 @@ export const channelCloseCancelled = defineActivity({
   })),
 })
 
-function findPaidOut(tx: ActivityTransaction, recipient: Address, amount?: bigint): Movement | undefined {
+function findPaidOut(
+  tx: ActivityTransaction,
+  recipient: Address,
+  amount?: bigint,
+): TokenMovement | undefined {
   return tx.movements.find(
     (movement) =>
       movement.from === channelReserveAddress &&

@@ -5,7 +5,7 @@ import {
   type ActivityTransaction,
   defineActivity,
   listOccurrences,
-  type Movement,
+  type TokenMovement,
   tokenAmount,
 } from '../activity.ts'
 
@@ -38,7 +38,7 @@ export interface SwapSide {
   readonly amount: bigint
   readonly logIndex: number
   /** The movements that it sums. */
-  readonly movements: readonly Movement[]
+  readonly movements: readonly TokenMovement[]
 }
 
 /** A swap of the viewer, else of who sent the transaction. */
@@ -61,7 +61,7 @@ function findSwapOf(party: Address, tx: ActivityTransaction): Swap | null {
   return { party, source, destination }
 }
 
-function sumOf(movements: readonly Movement[], token: Address | undefined): SwapSide | null {
+function sumOf(movements: readonly TokenMovement[], token: Address | undefined): SwapSide | null {
   const same = movements.filter((movement) => movement.token === token)
   const [first] = same
   if (first === undefined) return null

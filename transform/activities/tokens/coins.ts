@@ -2,10 +2,10 @@
 import { nativeCoinEmitter } from '../../addresses.ts'
 import { nativeTransfer } from '../../nativeCoin.ts'
 import { paidTo } from '../../projections/nativeTransfers.ts'
-import { type ActivityFacts, type Movement, NO_LOG } from '../activity.ts'
+import { type ActivityFacts, NO_LOG, type TokenMovement } from '../activity.ts'
 
 /** Each that is logged; where none is, the value of the transaction. */
-export function listCoinMovements(facts: ActivityFacts): readonly Movement[] {
+export function listCoinMovements(facts: ActivityFacts): readonly TokenMovement[] {
   const logged = facts.logs.flatMap((log) => {
     const args = nativeTransfer.decode(log)
     return args === null ? [] : [movementOf(args, log.logIndex)]
@@ -15,9 +15,9 @@ export function listCoinMovements(facts: ActivityFacts): readonly Movement[] {
   return [movementOf({ from: facts.from, to, amount: facts.paid }, NO_LOG)]
 }
 
-export const isCoin = ({ token }: Pick<Movement, 'token'>): boolean => token === nativeCoinEmitter
+export const isCoin = ({ token }: Pick<TokenMovement, 'token'>): boolean => token === nativeCoinEmitter
 
-function movementOf(sides: Pick<Movement, 'from' | 'to' | 'amount'>, logIndex: number): Movement {
+function movementOf(sides: Pick<TokenMovement, 'from' | 'to' | 'amount'>, logIndex: number): TokenMovement {
   return {
     ...{ kind: 'transfer', token: nativeCoinEmitter, ...sides, logIndex, transferLogIndex: logIndex },
     ...{ memo: null, virtualRecipient: null, burner: null, held: null },

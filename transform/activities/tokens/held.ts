@@ -6,7 +6,7 @@ import type { Address } from '#primitives.ts'
 import { receivePolicyGuardAddress as guard, zeroAddress } from '../../addresses.ts'
 import { receiptBurned, receiptClaimed, transferBlocked } from '../../events/tokens/receivePolicies.ts'
 import type { LogFacts } from '../../projection.ts'
-import { type ActivityTransaction, defineActivity, type HeldStep, type Movement } from '../activity.ts'
+import { type ActivityTransaction, defineActivity, type HeldStep, type TokenMovement } from '../activity.ts'
 
 /** Titles of a transfer, a mint and a burn that is a step of something held. */
 export const heldTitles = {
@@ -16,11 +16,11 @@ export const heldTitles = {
 } as const
 
 /** Each log of the guard marks one movement: the nearest before it, or else the nearest behind. */
-export function markHeld(movements: Movement[], logs: readonly LogFacts[]): void {
+export function markHeld(movements: TokenMovement[], logs: readonly LogFacts[]): void {
   for (const log of logs) {
     const told = log.address === guard ? stepOf(log) : null
     if (told === null) continue
-    const fits = (movement: Movement) => movement.held === null && isStep(movement, told)
+    const fits = (movement: TokenMovement) => movement.held === null && isStep(movement, told)
     const before = movements.findLastIndex((one) => one.transferLogIndex < log.logIndex && fits(one))
     const position = before === -1 ? movements.findIndex(fits) : before
     const movement = movements[position]
@@ -47,14 +47,14 @@ export const heldElsewhere = defineActivity({
 
 /** Whether the viewer's part in a movement is that it was held for it, and no other. */
 export function isElsewhere(
-  { from, to, held, virtualRecipient }: Movement,
+  { from, to, held, virtualRecipient }: TokenMovement,
   tx: ActivityTransaction,
 ): boolean {
   return held?.receiver === tx.viewer && ![from, to, virtualRecipient].includes(tx.viewer)
 }
 
 /** The title of a step of something held; undefined for any other movement. */
-export function titleOf({ kind, held }: Movement): string | undefined {
+export function titleOf({ kind, held }: TokenMovement): string | undefined {
   const titles: Readonly<Record<string, string>> = held === null ? {} : heldTitles[held.step]
   return titles[kind]
 }
@@ -76,7 +76,7 @@ function stepOf(log: LogFacts): ToldStep | null {
   return burned && { step: 'burned', ...burned, to: zeroAddress, burner: burned.caller }
 }
 
-function isStep(movement: Movement, { step, token, amount, to }: ToldStep): boolean {
+function isStep(movement: TokenMovement, { step, token, amount, to }: ToldStep): boolean {
   const { from, virtualRecipient, kind } = movement
   return (
     movement.token === token &&

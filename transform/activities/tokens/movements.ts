@@ -9,13 +9,13 @@ import { transfer } from '../../events/tokens/erc20.ts'
 import { burn, burnAt, burnBlocked, mint } from '../../events/tokens/tip20.ts'
 import type { LogFacts } from '../../projection.ts'
 import { findMemos } from '../../projections/tokenTransfers.ts'
-import type { Movement } from '../activity.ts'
+import type { TokenMovement } from '../activity.ts'
 import { markHeld } from './held.ts'
 
 /** In log order of their Transfers. */
-export function listMovements(logs: readonly LogFacts[]): readonly Movement[] {
+export function listMovements(logs: readonly LogFacts[]): readonly TokenMovement[] {
   const memos = findMemos(logs)
-  const movements: Movement[] = []
+  const movements: TokenMovement[] = []
   const explained = new Set<number>()
   for (const log of logs) {
     const args = transfer.decode(log)
@@ -39,7 +39,7 @@ export function listMovements(logs: readonly LogFacts[]): readonly Movement[] {
   return movements
 }
 
-type Kind = Movement['kind']
+type Kind = TokenMovement['kind']
 
 interface Sides {
   readonly from: Address
@@ -53,7 +53,7 @@ function kindOf({ from, to }: Sides): Kind {
 }
 
 /** The second hop of a deposit to a virtual address names who really got it. */
-function passOn(movements: Movement[], token: Address, hop: Sides): boolean {
+function passOn(movements: TokenMovement[], token: Address, hop: Sides): boolean {
   const position = movements.findLastIndex(
     (movement) =>
       movement.token === token &&
@@ -68,7 +68,7 @@ function passOn(movements: Movement[], token: Address, hop: Sides): boolean {
 }
 
 /** Mint, Burn, BurnAt and BurnBlocked follow the Transfer they are about; each explains one. */
-function explainSupplyChange(movements: Movement[], explained: Set<number>, log: LogFacts): void {
+function explainSupplyChange(movements: TokenMovement[], explained: Set<number>, log: LogFacts): void {
   const change = supplyChangeOf(log)
   if (change === null) return
   const position = movements.findLastIndex(

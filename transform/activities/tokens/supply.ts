@@ -3,7 +3,7 @@ import {
   type ActivityTransaction,
   defineActivity,
   type Finding,
-  type Movement,
+  type TokenMovement,
   tokenAmount,
 } from '../activity.ts'
 import { heldTitles, titleOf } from './held.ts'
@@ -34,8 +34,8 @@ export const burnBlocked = defineActivity({
 
 function findChange(
   tx: ActivityTransaction,
-  kind: Movement['kind'],
-  sides: (movement: Movement) => Finding['data'],
+  kind: TokenMovement['kind'],
+  sides: (movement: TokenMovement) => Finding['data'],
 ): Finding | null {
   const changes = tx.movements.filter((movement) => movement.kind === kind)
   const change = changes.find((movement) => touches(movement, tx)) ?? changes[0]

@@ -4,7 +4,7 @@ import {
   type ActivityTransaction,
   defineActivity,
   type Finding,
-  type Movement,
+  type TokenMovement,
   tokenAmount,
 } from '../activity.ts'
 import { findSwap, type Swap } from '../exchange/swap.ts'
@@ -58,7 +58,7 @@ export const crossTokenTransfer = defineActivity({
 
 /** A swap with the movement that passed its outcome on. */
 export interface SwappedPayment extends Swap {
-  readonly payment: Movement
+  readonly payment: TokenMovement
 }
 
 export function findSwappedPayment(tx: ActivityTransaction): SwappedPayment | null {
@@ -80,16 +80,19 @@ export function findSwappedPayment(tx: ActivityTransaction): SwappedPayment | nu
  * Whether the viewer has a part in the movement: a side of it, the virtual address it went through,
  * who burned, or for whom it is held.
  */
-export function touches({ from, to, virtualRecipient, burner, held }: Movement, tx: ActivityTransaction) {
+export function touches(
+  { from, to, virtualRecipient, burner, held }: TokenMovement,
+  tx: ActivityTransaction,
+) {
   return [from, to, virtualRecipient, burner, held?.receiver].includes(tx.viewer)
 }
 
-function place(movement: Movement) {
+function place(movement: TokenMovement) {
   const { logIndex, memo, virtualRecipient } = movement
   return { logIndex, title: isCoin(movement) ? coinTitle : titleOf(movement), memo, virtualRecipient }
 }
 
-function transferData(tx: ActivityTransaction, movement: Movement): ActivityData {
+function transferData(tx: ActivityTransaction, movement: TokenMovement): ActivityData {
   const { facts, viewer } = tx
   const { from, to, held } = movement
   const isIncoming = from !== viewer && touches(movement, tx) && !isElsewhere(movement, tx)

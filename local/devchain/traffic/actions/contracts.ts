@@ -7,8 +7,7 @@ import {
   someWallet,
 } from '#local/devchain/traffic/action.ts'
 import {
-  type Call,
-  callOf,
+  abiCall,
   collectibleAbi,
   createPlainToken,
   earnVaultAbi,
@@ -16,6 +15,7 @@ import {
   onToken,
   pathUsd,
   plainTokenAbi,
+  type TxCall,
   workshopAbi,
 } from '#local/devchain/traffic/calls.ts'
 
@@ -44,7 +44,7 @@ function coinTransfer(scene: Scene): Intent {
   const coin = own?.address ?? world.contracts.coin
   return {
     from,
-    calls: [callOf(coin, plainTokenAbi, 'transfer', [someRecipient(scene), dice.amount(1, 1e9)])],
+    calls: [abiCall(coin, plainTokenAbi, 'transfer', [someRecipient(scene), dice.amount(1, 1e9)])],
   }
 }
 
@@ -52,12 +52,12 @@ function coinApprove(scene: Scene): Intent {
   const args = [someWallet(scene).address, scene.dice.amount(1, 1e18)] as const
   return {
     from: someWallet(scene),
-    calls: [callOf(scene.world.contracts.coin, plainTokenAbi, 'approve', args)],
+    calls: [abiCall(scene.world.contracts.coin, plainTokenAbi, 'approve', args)],
   }
 }
 
 function collectibleMint(scene: Scene): Intent {
-  const call = callOf(scene.world.contracts.collectible, collectibleAbi, 'mint', [someRecipient(scene)])
+  const call = abiCall(scene.world.contracts.collectible, collectibleAbi, 'mint', [someRecipient(scene)])
   return { from: someWallet(scene), calls: [call] }
 }
 
@@ -65,7 +65,7 @@ function vaultEntry(scene: Scene, name: 'deposit' | 'depositVenueShares'): Inten
   const { world, dice } = scene
   const from = someWallet(scene)
   const assets = dice.amount(5e6, 1e9)
-  const enter = callOf(world.contracts.vault, earnVaultAbi, name, [assets, from.address])
+  const enter = abiCall(world.contracts.vault, earnVaultAbi, name, [assets, from.address])
   return { from, calls: [onToken(pathUsd, 'approve', world.contracts.vault, assets), enter], gas: 3_000_000n }
 }
 
@@ -74,13 +74,13 @@ function vaultExit(scene: Scene, name: 'redeem' | 'withdrawExact'): Intent {
   const { world, dice } = scene
   const from = dice.pick(world.wallets.slice(0, 3))
   const args = [dice.amount(1e5, 2e7), dice.chance(0.8) ? from.address : someRecipient(scene)] as const
-  return { from, calls: [callOf(world.contracts.vault, earnVaultAbi, name, args)] }
+  return { from, calls: [abiCall(world.contracts.vault, earnVaultAbi, name, args)] }
 }
 
 function redeemInSteps({ world, dice }: Scene): Intent {
   const from = dice.pick(world.wallets.slice(0, 3))
-  const steps = (cancel: boolean): Call =>
-    callOf(world.contracts.vault, earnVaultAbi, 'redeemInSteps', [
+  const steps = (cancel: boolean): TxCall =>
+    abiCall(world.contracts.vault, earnVaultAbi, 'redeemInSteps', [
       dice.amount(1e5, 1e7),
       from.address,
       cancel,
@@ -100,7 +100,7 @@ function deployCoin(scene: Scene): Intent | undefined {
 
 /** A creation inside a call, which no receipt names. */
 function workshopBuild(scene: Scene): Intent {
-  const call = callOf(scene.world.contracts.workshop, workshopAbi, 'build', [scene.dice.bytes(32)])
+  const call = abiCall(scene.world.contracts.workshop, workshopAbi, 'build', [scene.dice.bytes(32)])
   return { from: someWallet(scene), calls: [call], gas: 8_000_000n }
 }
 
@@ -114,6 +114,6 @@ function delegate(scene: Scene): Intent | undefined {
 
 function oddLog(scene: Scene): Intent {
   const kind = BigInt(scene.dice.between(0, ODD_LOG_KINDS - 1))
-  const call = callOf(scene.world.contracts.oddLogs, oddLogsAbi, 'emitOdd', [kind])
+  const call = abiCall(scene.world.contracts.oddLogs, oddLogsAbi, 'emitOdd', [kind])
   return { from: someWallet(scene), calls: [call], gas: 2_000_000n }
 }

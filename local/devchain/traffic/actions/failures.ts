@@ -7,7 +7,7 @@ import {
   someWallet,
   units,
 } from '#local/devchain/traffic/action.ts'
-import { callOf, faultyAbi, onExchange, onToken, pathUsd } from '#local/devchain/traffic/calls.ts'
+import { abiCall, faultyAbi, onExchange, onToken, pathUsd } from '#local/devchain/traffic/calls.ts'
 
 export const failures: readonly Action[] = [
   { kind: 'overdraw', weight: 2, build: overdraw },
@@ -49,13 +49,13 @@ function cancelUnknownOrder(scene: Scene): Intent {
 /** Reason text, custom error, no data, panics, and (way 5) out of gas. */
 function contractRevert(scene: Scene): Intent {
   const way = BigInt(scene.dice.between(0, 5))
-  const call = callOf(scene.world.contracts.faulty, faultyAbi, 'fail', [way])
+  const call = abiCall(scene.world.contracts.faulty, faultyAbi, 'fail', [way])
   return { from: someWallet(scene), calls: [call], gas: 600_000n }
 }
 
 /** Succeeds over an inner failure. */
 function failInside(scene: Scene): Intent {
   const way = BigInt(scene.dice.between(0, 4))
-  const call = callOf(scene.world.contracts.faulty, faultyAbi, 'failInside', [way])
+  const call = abiCall(scene.world.contracts.faulty, faultyAbi, 'failInside', [way])
   return { from: someWallet(scene), calls: [call], gas: 800_000n }
 }

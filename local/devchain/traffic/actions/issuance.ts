@@ -10,13 +10,13 @@ import {
   units,
 } from '#local/devchain/traffic/action.ts'
 import {
+  abiCall,
   alphaUsd,
-  type Call,
-  callOf,
   onExchange,
   onToken,
   pathUsd,
   roleOf,
+  type TxCall,
   tokenAddress,
   tokenFactory,
 } from '#local/devchain/traffic/calls.ts'
@@ -65,7 +65,7 @@ function launchToken(scene: Scene): Intent | undefined {
   const name = `${dice.pick(['Moss', 'Ember', 'Tide', 'Cedar', 'Flint'])} Dollar ${dice.between(1, 999)}`
   const symbol = name.slice(0, 3).toUpperCase()
   const friends = [from.address, dice.pick(world.wallets).address]
-  const create = callOf(tokenFactory, Abis.tip20Factory, 'createToken', [
+  const create = abiCall(tokenFactory, Abis.tip20Factory, 'createToken', [
     name,
     symbol,
     'USD',
@@ -73,7 +73,7 @@ function launchToken(scene: Scene): Intent | undefined {
     from.address,
     salt,
   ])
-  const after: Call[] = [
+  const after: TxCall[] = [
     onToken(token, 'grantRole', roleOf('ISSUER_ROLE'), from.address),
     ...friends.map((friend) => onToken(token, 'mint', friend, units(dice.between(1000, 1_000_000)))),
     onExchange('createPair', token),

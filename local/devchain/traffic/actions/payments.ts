@@ -8,7 +8,7 @@ import {
   someWallet,
   units,
 } from '#local/devchain/traffic/action.ts'
-import { type Call, onToken, pathUsd, unlimited } from '#local/devchain/traffic/calls.ts'
+import { onToken, pathUsd, type TxCall, unlimited } from '#local/devchain/traffic/calls.ts'
 import { attribution, writeMemo } from '#local/devchain/traffic/memo.ts'
 import { everydayTokens } from '#local/devchain/traffic/world.ts'
 import type { Hex } from '#primitives.ts'
@@ -84,7 +84,7 @@ function virtualDeposit(scene: Scene): Intent {
   return { from: someWallet(scene), calls: [onToken(pathUsd, 'transfer', to, dice.amount(1e5, 1e8))] }
 }
 
-function payWithMemo(scene: Scene, token: Hex): Call {
+function payWithMemo(scene: Scene, token: Hex): TxCall {
   const { dice } = scene
   return onToken(token, 'transferWithMemo', someRecipient(scene), dice.amount(1e4, 1e9), writeMemo(dice))
 }

@@ -1,7 +1,7 @@
 /** TIP-403 policies, what they forbid, and access keys. */
 import { Abis } from 'viem/tempo'
 import { type Action, type Intent, type Scene, someRecipient, units } from '#local/devchain/traffic/action.ts'
-import { callOf, keychain, onToken, pathUsd, policyRegistry } from '#local/devchain/traffic/calls.ts'
+import { abiCall, keychain, onToken, pathUsd, policyRegistry } from '#local/devchain/traffic/calls.ts'
 
 export const policies: readonly Action[] = [
   { kind: 'createPolicy', weight: 1, build: createPolicy },
@@ -70,12 +70,12 @@ function authorizeKey({ world, dice, timestamp }: Scene): Intent {
     allowAnyCalls: true,
     allowedCalls: [],
   }
-  const authorize = callOf(keychain, Abis.accountKeychain, 'authorizeKey', [
+  const authorize = abiCall(keychain, Abis.accountKeychain, 'authorizeKey', [
     keyId,
     dice.between(0, 2),
     config,
   ])
-  const raise = callOf(keychain, Abis.accountKeychain, 'updateSpendingLimit', [
+  const raise = abiCall(keychain, Abis.accountKeychain, 'updateSpendingLimit', [
     keyId,
     pathUsd,
     limit.amount * 2n,
@@ -90,7 +90,7 @@ function revokeKey({ world, dice, learned }: Scene): Intent | undefined {
   })
   if (revocable.length === 0) return undefined
   const { from, keyId } = dice.pick(revocable)
-  return { from, calls: [callOf(keychain, Abis.accountKeychain, 'revokeKey', [keyId])] }
+  return { from, calls: [abiCall(keychain, Abis.accountKeychain, 'revokeKey', [keyId])] }
 }
 
 /** Wallets that sign with their own key, and so may manage keys. */
@@ -104,7 +104,7 @@ function ownPolicy({ world, learned, dice }: Scene) {
   return own.length > 1 ? dice.pick(own.slice(1)) : undefined
 }
 
-type RegistryArguments = Parameters<typeof callOf<typeof Abis.tip403Registry, RegistryName>>[3]
+type RegistryArguments = Parameters<typeof abiCall<typeof Abis.tip403Registry, RegistryName>>[3]
 type RegistryName =
   | 'createPolicyWithAccounts'
   | 'modifyPolicyBlacklist'
@@ -113,6 +113,6 @@ type RegistryName =
   | 'setPolicyAdmin'
 
 function registryCall({ world }: Scene, name: RegistryName, args: RegistryArguments): Intent {
-  const call = callOf(policyRegistry, Abis.tip403Registry, name, args)
+  const call = abiCall(policyRegistry, Abis.tip403Registry, name, args)
   return { from: world.issuer, calls: [call], gas: 4_000_000n }
 }

@@ -1,6 +1,6 @@
 /** sum, avg and their like: exact where PostgreSQL is exact, or an error of the query. */
 import type { CallExpression } from '../../parse/ast.ts'
-import { type Compiled, type Compiler, refused, type Scope } from '../Compiler.ts'
+import { type Compiled, type Compiler, type NameScope, refused } from '../Compiler.ts'
 import { asNumber, bind, quotient, withinWidth } from '../numbers.ts'
 import {
   absentWhenEmpty,
@@ -24,7 +24,7 @@ export function compileAggregate(
   rule: FunctionRule,
   args: readonly Compiled[],
   print: Print,
-  scope: Scope,
+  scope: NameScope,
 ): Compiled | undefined {
   const [first] = args
   const ordered = compileOrdered(compiler, call, rule, args, scope)

@@ -3,7 +3,7 @@
 import { functionRules as postgresFunctions } from '../../../postgres/gate/expressions/functions.ts'
 import { functionHint } from '../../../words/hints.ts'
 import type { CallExpression, Expression, Name, Window } from '../../parse/ast.ts'
-import { type Compiled, type Compiler, invalid, quoteName, refused, type Scope } from '../Compiler.ts'
+import { type Compiled, type Compiler, invalid, type NameScope, quoteName, refused } from '../Compiler.ts'
 import { alternatives, assertOneKind, assertOneWidth } from '../numbers.ts'
 import { compileTextArguments } from '../operators/bytesAsText.ts'
 import { firstPresent } from '../operators/compileArray.ts'
@@ -23,7 +23,7 @@ import {
 
 const ARGUMENTS_MAX = 100
 
-export function compileCall(compiler: Compiler, call: CallExpression, scope: Scope): Compiled {
+export function compileCall(compiler: Compiler, call: CallExpression, scope: NameScope): Compiled {
   const compiled = compileKnown(compiler, call, scope)
   const { scalar: type } = compiled.type
   return (type === 'int' || type === 'bigint') && isOwnCall(call)
@@ -43,7 +43,7 @@ const portableNames: ReadonlySet<string> = new Set([
   ...postgresFunctions.keys(),
 ])
 
-function compileKnown(compiler: Compiler, call: CallExpression, scope: Scope): Compiled {
+function compileKnown(compiler: Compiler, call: CallExpression, scope: NameScope): Compiled {
   const found = findFunction(call.name)
   if (!found)
     throw refused(
@@ -145,7 +145,7 @@ function compileArguments(
   compiler: Compiler,
   call: CallExpression,
   rule: FunctionRule,
-  scope: Scope,
+  scope: NameScope,
 ): Compiled[] {
   if (rule.kind === 'higherOrder') return compileHigherOrder(compiler, call, rule, scope)
   // Alternatives of one value share its type, as the sides of a comparison do.
@@ -170,7 +170,7 @@ function compileArguments(
 /** Functions that look for values among those of an array. */
 const searching: readonly string[] = ['has', 'hasAny', 'hasAll', 'indexOf', 'countEqual']
 
-function compileSearch(compiler: Compiler, call: CallExpression, scope: Scope): Compiled[] {
+function compileSearch(compiler: Compiler, call: CallExpression, scope: NameScope): Compiled[] {
   const [list, ...wanted] = call.args
   if (!list) throw invalid(compiler, `${call.name} needs an array`, call.at)
   const among = compiler.expression(list, scope)
@@ -191,7 +191,12 @@ const shifting: readonly string[] = ['lag', 'lead']
 const branching: readonly string[] = ['if', 'multiIf']
 
 /** Conditions stay as they are, results share their type. */
-function compileBranches(compiler: Compiler, call: CallExpression, name: string, scope: Scope): Compiled[] {
+function compileBranches(
+  compiler: Compiler,
+  call: CallExpression,
+  name: string,
+  scope: NameScope,
+): Compiled[] {
   const { args } = call
   const isResult = (index: number) =>
     name === 'if' ? index > 0 : index % 2 === 1 || index === args.length - 1
@@ -214,7 +219,7 @@ function compileHigherOrder(
   compiler: Compiler,
   call: CallExpression,
   rule: FunctionRule,
-  scope: Scope,
+  scope: NameScope,
 ): Compiled[] {
   const [first, ...rest] = call.args
   if (first?.kind !== 'lambda') {
@@ -312,11 +317,11 @@ function printCall(
 
 const numberText = (expression: Expression): string => (expression.kind === 'number' ? expression.text : '')
 
-function printFilter(compiler: Compiler, { filter }: CallExpression, scope: Scope): string {
+function printFilter(compiler: Compiler, { filter }: CallExpression, scope: NameScope): string {
   return filter ? ` FILTER (WHERE ${compiler.expression(filter, scope).sql})` : ''
 }
 
-function printOver(compiler: Compiler, { over }: CallExpression, scope: Scope): string {
+function printOver(compiler: Compiler, { over }: CallExpression, scope: NameScope): string {
   if (!over) return ''
   if (!isName(over)) return ` OVER ${compiler.window(over, scope)}`
   if (!scope.windows.has(over.text)) throw invalid(compiler, `there is no window "${over.text}"`, over.at)

@@ -1,6 +1,6 @@
 /** Aggregates whose values have an order: percentiles, joined texts, arrays. */
 import type { CallExpression, Expression } from '../../parse/ast.ts'
-import { type Compiled, type Compiler, invalid, refused, type Scope } from '../Compiler.ts'
+import { type Compiled, type Compiler, invalid, type NameScope, refused } from '../Compiler.ts'
 import { asNumber } from '../numbers.ts'
 import { asText } from '../operators/compileCast.ts'
 import { absentWhenEmpty, arrayOf, isNumber, scalar } from '../valueType.ts'
@@ -12,7 +12,7 @@ export function compileOrdered(
   call: CallExpression,
   rule: FunctionRule,
   args: readonly Compiled[],
-  scope: Scope,
+  scope: NameScope,
 ): Compiled | undefined {
   const isPercentile = rule.name.startsWith('percentile_')
   if (call.isWithinGroup !== isPercentile)
@@ -42,7 +42,7 @@ function percentile(
   compiler: Compiler,
   call: CallExpression,
   { name }: FunctionRule,
-  scope: Scope,
+  scope: NameScope,
 ): Compiled {
   const [level] = call.args
   const [order, ...more] = call.orderBy
@@ -74,7 +74,7 @@ function joinedText(
   compiler: Compiler,
   call: CallExpression,
   args: readonly Compiled[],
-  scope: Scope,
+  scope: NameScope,
 ): Compiled {
   const [value, separator] = args
   if (!value || !separator)
@@ -84,12 +84,12 @@ function joinedText(
   return { sql: `if(length(${present}) = 0, NULL, ${joined})`, type: scalar('text') }
 }
 
-function filtered(compiler: Compiler, { filter }: CallExpression, sql: string, scope: Scope): string {
+function filtered(compiler: Compiler, { filter }: CallExpression, sql: string, scope: NameScope): string {
   return filter ? `if(${compiler.expression(filter, scope).sql}, ${sql}, NULL)` : sql
 }
 
 /** An array of the values in their order; with DISTINCT that of the values themselves. */
-function collected(compiler: Compiler, call: CallExpression, sql: string, scope: Scope): string {
+function collected(compiler: Compiler, call: CallExpression, sql: string, scope: NameScope): string {
   const { orderBy, isDistinct, at, name, filter } = call
   const directions = new Set(orderBy.map(({ isDescending }) => isDescending))
   if (directions.size > 1 || orderBy.some(({ nulls }) => nulls !== undefined))

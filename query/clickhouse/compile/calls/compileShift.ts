@@ -4,13 +4,17 @@
  */
 
 import type { CallExpression } from '../../parse/ast.ts'
-import { type Compiled, type Compiler, invalid, type Scope } from '../Compiler.ts'
+import { type Compiled, type Compiler, invalid, type NameScope } from '../Compiler.ts'
 import { alternatives } from '../numbers.ts'
 import { compileOperands } from '../operators/compileComparison.ts'
 import { commonType, isMoment, isNumber, type ValueType } from '../valueType.ts'
 
 /** The arguments of a call; undefined of one without a default. */
-export function compileShift(compiler: Compiler, call: CallExpression, scope: Scope): Compiled[] | undefined {
+export function compileShift(
+  compiler: Compiler,
+  call: CallExpression,
+  scope: NameScope,
+): Compiled[] | undefined {
   const [value, offset, otherwise] = call.args
   if (!value || !offset || !otherwise) return undefined
   const operands = compileOperands(compiler, [value, otherwise], scope)

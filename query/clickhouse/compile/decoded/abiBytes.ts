@@ -21,7 +21,7 @@ export const tailAt = (region: string, at: number): string =>
 
 /** Whether bytes with their length in front are there in full, and those bytes. */
 export const hasBytes = (region: string): string => `${sizeAt(region, 0)} + 32 <= length(${region})`
-export const bytesOf = (region: string): string => `substring(${region}, 33, ${sizeAt(region, 0)})`
+export const abiBytesSql = (region: string): string => `substring(${region}, 33, ${sizeAt(region, 0)})`
 
 /**
  * `name` stands for `value` in `body`, which must not use any other name: a lambda copies what it

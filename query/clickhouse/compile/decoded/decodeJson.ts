@@ -18,7 +18,7 @@ import {
   type WordType,
 } from '#transform/abi/abiType.ts'
 import { quoteBytes, quoteText } from '../Compiler.ts'
-import { bytesOf, hasBytes, isPadded, let_, sizeAt, tailAt, toldText, zeros } from './abiBytes.ts'
+import { abiBytesSql, hasBytes, isPadded, let_, sizeAt, tailAt, toldText, zeros } from './abiBytes.ts'
 
 /**
  * JSON text of the value whose encoding starts `region`, the name of a column or lambda parameter.
@@ -26,9 +26,9 @@ import { bytesOf, hasBytes, isPadded, let_, sizeAt, tailAt, toldText, zeros } fr
 export function jsonSql(type: AbiType, region: string): string {
   switch (type.kind) {
     case 'bytes':
-      return `if(${hasBytes(region)}, concat('"0x', lower(hex(${bytesOf(region)})), '"'), '')`
+      return `if(${hasBytes(region)}, concat('"0x', lower(hex(${abiBytesSql(region)})), '"'), '')`
     case 'string':
-      return `if(${hasBytes(region)}, toJSONString(${toldText(bytesOf(region))}), '')`
+      return `if(${hasBytes(region)}, toJSONString(${toldText(abiBytesSql(region))}), '')`
     case 'tuple':
       return tupleJson(type, region)
     case 'list':

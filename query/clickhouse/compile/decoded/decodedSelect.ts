@@ -10,7 +10,7 @@ import { blockColumnOf, type DecodedParameter, type DecodedTable } from '../../.
 import type { KeyTerm } from '../../../decoded/keyTerms.ts'
 import { logConditions } from '../../../decoded/logConditions.ts'
 import { quoteBytes, quoteName } from '../Compiler.ts'
-import { bytesOf, hasBytes, isPadded, let_, tailAt, toldText, zeros } from './abiBytes.ts'
+import { abiBytesSql, hasBytes, isPadded, let_, tailAt, toldText, zeros } from './abiBytes.ts'
 import { callsSql } from './callsSql.ts'
 import { jsonSql } from './decodeJson.ts'
 
@@ -49,14 +49,14 @@ function valueSql({ abi, place }: DecodedParameter, isEvent: boolean): string {
   const isThere = `length(${data}) >= ${place.at + 32 * abi.words}`
   const inPlace = `substring(${data}, ${place.at + 1}, ${abi.words * 32})`
   const region = abi.isDynamic ? `if(${isThere}, ${tailAt(data, place.at)}, '')` : inPlace
-  if (abi.kind === 'bytes') return let_('r', region, `if(${hasBytes('r')}, ${bytesOf('r')}, NULL)`)
+  if (abi.kind === 'bytes') return let_('r', region, `if(${hasBytes('r')}, ${abiBytesSql('r')}, NULL)`)
   if (abi.kind === 'string') return let_('r', region, stringValue)
   if (abi.kind === 'list' || abi.kind === 'tuple')
     return let_('r', region, `nullIf(${jsonSql(abi, 'r')}, '')`)
   return wordValue(abi, inPlace, isThere)
 }
 
-const stringValue = `if(${hasBytes('r')}, ${toldText(bytesOf('r'))}, NULL)`
+const stringValue = `if(${hasBytes('r')}, ${toldText(abiBytesSql('r'))}, NULL)`
 
 function wordValue(abi: AbiType, word: string, guard: string): string {
   switch (abi.kind) {

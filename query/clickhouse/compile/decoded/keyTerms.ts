@@ -7,21 +7,20 @@ import {
   keyTermsOf,
   type NamedSource,
 } from '../../../decoded/keyTerms.ts'
-import type { Expression, Select, Source } from '../../parse/ast.ts'
+import type { Expression, FromItem, Select } from '../../parse/ast.ts'
 import type { Compiler } from '../Compiler.ts'
 
 /** By the table in FROM. */
-export type KeyTerms = ReadonlyMap<Source, readonly KeyTerm[]>
+export type KeyTerms = ReadonlyMap<FromItem, readonly KeyTerm[]>
 
 export function findKeyTerms(compiler: Compiler, select: Select): KeyTerms {
   const tables = select.joins.flatMap((join) => (join.kind === 'join' ? [join] : []))
   // ANY, ASOF, SEMI and ANTI choose among the rows of a side: fewer rows there are another choice.
   const isPlain = tables.length === select.joins.length && tables.every(({ strictness }) => !strictness)
   if (!select.from || !isPlain) return new Map()
-  const found = [select.from, ...tables.map(({ source }) => source)].map((source): [Source, NamedSource] => [
-    source,
-    namedSource(compiler, source),
-  ])
+  const found = [select.from, ...tables.map(({ source }) => source)].map(
+    (source): [FromItem, NamedSource] => [source, namedSource(compiler, source)],
+  )
   const sources = found.map(([, source]) => source)
   const equalities = conjuncts(select.where).flatMap((conjunct) => equality(conjunct) ?? [])
   const hasMergedColumns = tables.some(({ using }) => using)
@@ -30,7 +29,7 @@ export function findKeyTerms(compiler: Compiler, select: Select): KeyTerms {
   )
 }
 
-function namedSource({ ctes, catalog }: Compiler, source: Source): NamedSource {
+function namedSource({ ctes, catalog }: Compiler, source: FromItem): NamedSource {
   // Columns under other names are none that a key could be read from.
   if (source.kind !== 'relation' || source.columns.length > 0)
     return { name: source.alias?.text.toLowerCase() ?? '', table: undefined }

@@ -5,7 +5,7 @@
 
 import { isHexConstant } from '../../../text.ts'
 import type { CallExpression, Expression } from '../../parse/ast.ts'
-import { type Compiled, type Compiler, quoteText, type Scope } from '../Compiler.ts'
+import { type Compiled, type Compiler, type NameScope, quoteText } from '../Compiler.ts'
 import { scalar } from '../valueType.ts'
 import { hexText } from './compileCast.ts'
 
@@ -43,7 +43,7 @@ export function compileTextArguments(
   compiler: Compiler,
   call: CallExpression,
   name: string,
-  scope: Scope,
+  scope: NameScope,
 ): Compiled[] | undefined {
   const places = textPlaces(call, name)
   if (!places) return undefined

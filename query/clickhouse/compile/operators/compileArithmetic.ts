@@ -3,7 +3,7 @@
  * says how).
  */
 import type { BinaryExpression, Expression } from '../../parse/ast.ts'
-import { type Compiled, type Compiler, refused, type Scope } from '../Compiler.ts'
+import { type Compiled, type Compiler, type NameScope, refused } from '../Compiler.ts'
 import { accurate, asNumber, bind, quotient, unwrapped, wholeDivision } from '../numbers.ts'
 import {
   commonType,
@@ -32,7 +32,11 @@ interface Step extends Compiled {
  * A run of operators of one level; sums and joined texts stay flat, since the engine's parser has a
  * bound on nesting.
  */
-export function compileArithmetic(compiler: Compiler, expression: BinaryExpression, scope: Scope): Compiled {
+export function compileArithmetic(
+  compiler: Compiler,
+  expression: BinaryExpression,
+  scope: NameScope,
+): Compiled {
   const run: { operator: string; operand: Expression }[] = []
   let first: Expression = expression
   const level = levels[expression.operator]

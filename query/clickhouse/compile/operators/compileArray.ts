@@ -4,7 +4,7 @@
  * one stands for it (`isAbsentWhenEmpty`).
  */
 import type { Expression } from '../../parse/ast.ts'
-import { type Compiled, type Compiler, invalid, refused, type Scope } from '../Compiler.ts'
+import { type Compiled, type Compiler, invalid, type NameScope, refused } from '../Compiler.ts'
 import { accurate, alternatives, asNumber, bind } from '../numbers.ts'
 import { arrayOf, commonType, elementOf, isNumber, isWhole, type ValueType } from '../valueType.ts'
 
@@ -18,7 +18,7 @@ const NO_PLACE = 2 ** 32 - 1
 export function compileElement(
   compiler: Compiler,
   { operand, index, at }: ElementExpression,
-  scope: Scope,
+  scope: NameScope,
 ): Compiled {
   const place = compiler.expression(index, scope)
   if (!isWhole(place.type) && place.type.scalar !== 'null')
@@ -35,7 +35,7 @@ export function compileElement(
 }
 
 /** An array within an array; one without elements where there is none. */
-function compileRow(compiler: Compiler, { operand, index }: ElementExpression, scope: Scope): Compiled {
+function compileRow(compiler: Compiler, { operand, index }: ElementExpression, scope: NameScope): Compiled {
   const array = compiler.expression(operand, scope)
   const place = placeOf(compiler.expression(index, scope).sql)
   return { sql: `arrayElement(${array.sql}, ${place})`, type: elementOf(array.type) }

@@ -4,7 +4,7 @@
  */
 import { typeHint } from '../../../words/hints.ts'
 import type { Expression } from '../../parse/ast.ts'
-import { type Compiled, type Compiler, quoteText, refused, type Scope } from '../Compiler.ts'
+import { type Compiled, type Compiler, type NameScope, quoteText, refused } from '../Compiler.ts'
 import { demanded } from '../demanded.ts'
 import { accurate, asNumber, bind } from '../numbers.ts'
 import { isNumber, isWhole, scalar, scaled, type ValueType } from '../valueType.ts'
@@ -13,7 +13,7 @@ import { type CastType, castType } from './types.ts'
 
 type CastExpression = Extract<Expression, { kind: 'cast' }>
 
-export function compileCast(compiler: Compiler, expression: CastExpression, scope: Scope): Compiled {
+export function compileCast(compiler: Compiler, expression: CastExpression, scope: NameScope): Compiled {
   const { operand, type: name } = expression
   const bits = operand.kind === 'cast' ? numberOfBits(compiler, operand, name.name, scope) : undefined
   if (bits) return bits
@@ -44,7 +44,7 @@ function numberOfBits(
   compiler: Compiler,
   { operand, type }: CastExpression,
   whole: string,
-  scope: Scope,
+  scope: NameScope,
 ): Compiled | undefined {
   const [bits] = type.args
   const isWide = /^(bigint|int8)$/i.test(whole)

@@ -16,10 +16,10 @@ import {
   type Compiled,
   type Compiler,
   invalid,
+  type NameScope,
   quoteBytes,
   quoteText,
   refused,
-  type Scope,
 } from '../Compiler.ts'
 import { asOneNumber, assertOneKind, assertOneWidth, comparable } from '../numbers.ts'
 import { commonType, isNumber, isWhole, knownWidth, scalar } from '../valueType.ts'
@@ -31,7 +31,7 @@ import { compileStringBeside } from './compileConstant.ts'
 /** As on Postgres: a pattern is a constant, so that no row can change its cost. */
 const PATTERN_CHARACTERS_MAX = 200
 
-export function compileBinary(compiler: Compiler, expression: BinaryExpression, scope: Scope): Compiled {
+export function compileBinary(compiler: Compiler, expression: BinaryExpression, scope: NameScope): Compiled {
   const { operator, left, right } = expression
   if (isArithmetic(operator)) return compileArithmetic(compiler, expression, scope)
   if (operator.includes('~')) return compileMatch(compiler, expression, scope)
@@ -97,7 +97,7 @@ function ofOneSign(left: Compiled, right: Compiled): readonly Compiled[] {
 export function compileOperands(
   compiler: Compiler,
   operands: readonly Expression[],
-  scope: Scope,
+  scope: NameScope,
   check?: typeof assertWidths,
 ): Compiled[] {
   const fixed = operands.map((operand) =>
@@ -136,7 +136,7 @@ function compileRows(
   { operator, at }: BinaryExpression,
   left: readonly Expression[],
   right: readonly Expression[],
-  scope: Scope,
+  scope: NameScope,
 ): Compiled {
   if (left.length !== right.length) throw invalid(compiler, 'the rows have different lengths', at)
   const compare = (word: string, index: number) => {
@@ -165,7 +165,7 @@ function distinctFrom(left: string, right: string, isNot: boolean): Compiled {
 function compileMatch(
   compiler: Compiler,
   { operator, left, right, at }: BinaryExpression,
-  scope: Scope,
+  scope: NameScope,
 ): Compiled {
   if (right.kind !== 'string' || right.value.length > PATTERN_CHARACTERS_MAX)
     throw refused(compiler, patternProblem, at)
@@ -186,7 +186,7 @@ const isHexPart = (text: string): boolean => /^(0[xX])?[0-9a-fA-F%_]*$/.test(tex
 function compileLike(
   compiler: Compiler,
   { operator, left, right, at }: BinaryExpression,
-  scope: Scope,
+  scope: NameScope,
 ): Compiled {
   if (right.kind !== 'string' || right.value.length > PATTERN_CHARACTERS_MAX) {
     throw refused(compiler, patternProblem, at)
@@ -211,7 +211,7 @@ function compileBytesLike(operator: string, sql: string, pattern: string): Compi
  * The engine leaves a NULL of the list out, which makes `NOT IN (1, NULL)` true; as equalities it
  * means what SQL says.
  */
-export function compileInList(compiler: Compiler, expression: InListExpression, scope: Scope): Compiled {
+export function compileInList(compiler: Compiler, expression: InListExpression, scope: NameScope): Compiled {
   const { operand, items, isNot, at } = expression
   if (items.every(isConstant) && operand.kind !== 'tuple') return plainInList(compiler, expression, scope)
   if (items.length > EQUALITIES_MAX) {
@@ -233,7 +233,7 @@ const isConstant = (expression: Expression): boolean =>
   ['number', 'string', 'boolean'].includes(expression.kind) ||
   (expression.kind === 'unary' && expression.word === '-' && isConstant(expression.operand))
 
-function plainInList(compiler: Compiler, expression: InListExpression, scope: Scope): Compiled {
+function plainInList(compiler: Compiler, expression: InListExpression, scope: NameScope): Compiled {
   const all = [expression.operand, ...expression.items]
   const [operand, ...items] = compileOperands(compiler, all, scope, assertWidths)
   const word = expression.isNot ? 'NOT IN' : 'IN'

@@ -4,14 +4,14 @@
  */
 
 import type { Expression, QuantifiedExpression, Query } from '../../parse/ast.ts'
-import { type Compiled, type Compiler, invalid, refused, type Scope } from '../Compiler.ts'
+import { type Compiled, type Compiler, invalid, type NameScope, refused } from '../Compiler.ts'
 import { elementOf, scalar } from '../valueType.ts'
 import { compileBinary } from './compileComparison.ts'
 
 export function compileQuantified(
   compiler: Compiler,
   expression: QuantifiedExpression,
-  scope: Scope,
+  scope: NameScope,
 ): Compiled {
   const { operand, values } = expression
   if (operand.kind === 'tuple')
@@ -38,7 +38,7 @@ const opposite: Readonly<Record<string, string>> = {
 }
 
 /** Compares the operand with a value under `word`; no name of a query holds a control character. */
-function comparing(compiler: Compiler, { operand, operator, at }: QuantifiedExpression, scope: Scope) {
+function comparing(compiler: Compiler, { operand, operator, at }: QuantifiedExpression, scope: NameScope) {
   return (value: Compiled, word = operator): string => {
     const parameters = new Map([...scope.parameters, [VALUE, value]])
     const right: Expression = { kind: 'column', path: [{ text: VALUE, at }], at }
@@ -54,7 +54,7 @@ function overArray(
   compiler: Compiler,
   expression: QuantifiedExpression,
   values: Expression,
-  scope: Scope,
+  scope: NameScope,
 ): string {
   const word = expression.isAll ? 'ALL' : 'ANY'
   const array =
@@ -70,7 +70,12 @@ function overArray(
 
 const arrayHint = 'write ANY (ARRAY[1, 2]) or ANY (SELECT …); the aggregate is any_value(x)'
 
-function overRows(compiler: Compiler, expression: QuantifiedExpression, query: Query, scope: Scope): string {
+function overRows(
+  compiler: Compiler,
+  expression: QuantifiedExpression,
+  query: Query,
+  scope: NameScope,
+): string {
   const { isAll, operator, operand } = expression
   const { sql: rows, columns } = compiler.withOuter(undefined).query(query)
   const [column, more] = columns

@@ -5,11 +5,11 @@
 
 import type { Expression, Fill, Interpolated, OrderItem, Query } from '../../parse/ast.ts'
 import {
-  type Column,
   type Compiled,
   type CompiledQuery,
   type Compiler,
   invalid,
+  type NamedColumn,
   nothingNamed,
   refused,
 } from '../Compiler.ts'
@@ -41,7 +41,11 @@ export function compileFilled(compiler: Compiler, query: Query, body: CompiledQu
 }
 
 /** Index of the column that an item of ORDER BY names, by number or name. */
-function indexOf(compiler: Compiler, { expression, fill }: OrderItem, columns: readonly Column[]): number {
+function indexOf(
+  compiler: Compiler,
+  { expression, fill }: OrderItem,
+  columns: readonly NamedColumn[],
+): number {
   const index =
     expression.kind === 'number'
       ? Number(expression.text) - 1
@@ -58,7 +62,12 @@ function indexOf(compiler: Compiler, { expression, fill }: OrderItem, columns: r
 const nameOf = (expression: Expression): string | undefined =>
   expression.kind === 'column' ? expression.path.at(-1)?.text.toLowerCase() : undefined
 
-function orderItem(compiler: Compiler, item: OrderItem, index: number, columns: readonly Column[]): string {
+function orderItem(
+  compiler: Compiler,
+  item: OrderItem,
+  index: number,
+  columns: readonly NamedColumn[],
+): string {
   const { fill, isDescending } = item
   const type = columns[index]?.type
   const filled = fill && type ? fillSql(compiler, fill, type, isDescending) : ''
@@ -113,7 +122,10 @@ function widened(compiler: Compiler, { sql }: Compiled, type: ValueType, at: num
 }
 
 /** Every column that is not filled itself. */
-const othersOf = (columns: readonly Column[], fills: ReadonlyMap<number, Fill>): readonly Interpolated[] =>
+const othersOf = (
+  columns: readonly NamedColumn[],
+  fills: ReadonlyMap<number, Fill>,
+): readonly Interpolated[] =>
   columns.flatMap(({ name }, index) =>
     fills.has(index) ? [] : [{ name: { text: name, at: 0 }, expression: undefined }],
   )
@@ -121,7 +133,7 @@ const othersOf = (columns: readonly Column[], fills: ReadonlyMap<number, Fill>):
 function interpolateSql(
   compiler: Compiler,
   interpolated: readonly Interpolated[],
-  columns: readonly Column[],
+  columns: readonly NamedColumn[],
 ): string {
   if (interpolated.length === 0) return ''
   const scope = { ...nothingNamed, sources: [{ name: undefined, columns }] }

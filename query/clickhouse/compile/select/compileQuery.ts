@@ -2,7 +2,7 @@
 
 import { textOfBytesHint } from '../../../text.ts'
 import type { Cte, Query, SetExpression } from '../../parse/ast.ts'
-import type { Column, CompiledQuery, Compiler, Scope } from '../Compiler.ts'
+import type { CompiledQuery, Compiler, NamedColumn, NameScope } from '../Compiler.ts'
 import { invalid, nothingNamed, refused } from '../Compiler.ts'
 import { asOneNumber, assertOneWidth, comparable } from '../numbers.ts'
 import { chosenBytes, commonType, knownWidth, scalar, type ValueType } from '../valueType.ts'
@@ -33,8 +33,8 @@ function compileCtes(outer: Compiler, ctes: readonly Cte[]): { compiler: Compile
 function renamed(
   compiler: Compiler,
   { name, columns: names }: Cte,
-  columns: readonly Column[],
-): readonly Column[] {
+  columns: readonly NamedColumn[],
+): readonly NamedColumn[] {
   if (!names) return columns
   if (names.length > columns.length) {
     throw invalid(compiler, `"${name.text}" names ${names.length} columns of ${columns.length}`, name.at)
@@ -54,7 +54,7 @@ function compileBody(compiler: Compiler, query: Query, hasLimit: boolean): Compi
   // all of it.
   const alias = `t${compiler.nextNumber()}`
   const columns = set.columns.map((column) => ({ ...column, sql: `${alias}.${column.sql}` }))
-  const scope: Scope = { ...nothingNamed, sources: [{ name: undefined, columns }], outer: compiler.outer }
+  const scope: NameScope = { ...nothingNamed, sources: [{ name: undefined, columns }], outer: compiler.outer }
   const items = set.columns.map((column) => `${alias}.${column.sql} AS ${column.sql}`).join(', ')
   const order = orderSql(compiler, orderBy, scope, undefined)
   return { sql: `SELECT ${items} FROM (${set.sql}) AS ${alias}${order}`, columns: set.columns }

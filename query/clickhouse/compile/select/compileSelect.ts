@@ -2,14 +2,14 @@
 
 import type { Expression, GroupBy, LimitBy, OrderItem, Select, SelectItem, Window } from '../../parse/ast.ts'
 import {
-  type Column,
   type Compiled,
   type CompiledQuery,
   type Compiler,
   invalid,
+  type NamedColumn,
+  type NameScope,
   nearestColumn,
   quoteName,
-  type Scope,
 } from '../Compiler.ts'
 import { isAbsent } from '../operators/compileArray.ts'
 import { type Declared, outputName } from '../outputName.ts'
@@ -26,7 +26,7 @@ export function compileSelect(compiler: Compiler, select: Select, tail: SelectTa
   const plain = { parameters: new Map(), windows, outer: compiler.outer }
   const from = compileFrom(compiler, select, (names) => ({ ...names, ...plain, findAlias: () => undefined }))
   const list = new SelectList(compiler, select.items)
-  const scope: Scope = { ...from, ...plain, findAlias: (name) => list.findAlias(name) }
+  const scope: NameScope = { ...from, ...plain, findAlias: (name) => list.findAlias(name) }
   const columns = list.compile(scope)
   const clauses = [
     clause('WHERE', select.where, compiler, scope),
@@ -49,7 +49,7 @@ export function compileSelect(compiler: Compiler, select: Select, tail: SelectTa
 /**
  * A column of the list: `alias` is its name in what is sent, unique where the user's need not be.
  */
-interface ListColumn extends Column {
+interface ListColumn extends NamedColumn {
   readonly alias: string
 }
 
@@ -62,7 +62,7 @@ class SelectList {
   readonly #items: readonly SelectItem[]
   readonly #compiled = new Map<SelectItem, Compiled>()
   readonly #busy = new Set<SelectItem>()
-  #scope: Scope | undefined
+  #scope: NameScope | undefined
   #columns: readonly ListColumn[] = []
 
   constructor(compiler: Compiler, items: readonly SelectItem[]) {
@@ -70,13 +70,13 @@ class SelectList {
     this.#items = items
   }
 
-  compile(scope: Scope): readonly ListColumn[] {
+  compile(scope: NameScope): readonly ListColumn[] {
     this.#scope = scope
     const declared: Declared = {
       columnOf: ({ path }) => declaredName(path.at(-1)?.text ?? '', scope),
       spelled: this.#compiler.spelled,
     }
-    const columns = this.#items.flatMap((item): Column[] => {
+    const columns = this.#items.flatMap((item): NamedColumn[] => {
       if (item.kind === 'star') return this.#expand(item, scope)
       return [{ ...this.#compileItem(item, scope), name: outputName(item, declared) }]
     })
@@ -122,7 +122,7 @@ class SelectList {
     return undefined
   }
 
-  #compileItem(item: Extract<SelectItem, { kind: 'item' }>, scope: Scope): Compiled {
+  #compileItem(item: Extract<SelectItem, { kind: 'item' }>, scope: NameScope): Compiled {
     const done = this.#compiled.get(item)
     if (done) return done
     // Its own name would mean itself: no column of FROM is called so.
@@ -136,7 +136,7 @@ class SelectList {
     return compiled
   }
 
-  #expand(star: Extract<SelectItem, { kind: 'star' }>, scope: Scope): Column[] {
+  #expand(star: Extract<SelectItem, { kind: 'star' }>, scope: NameScope): NamedColumn[] {
     const { of } = star
     if (!of) {
       const merged = new Set(scope.merged.map((column) => column.name.toLowerCase()))
@@ -154,14 +154,19 @@ class SelectList {
 }
 
 /** As a column of FROM has the name, where one has it in another case. */
-function declaredName(name: string, scope: Scope): string | undefined {
+function declaredName(name: string, scope: NameScope): string | undefined {
   const lower = name.toLowerCase()
   const names = scope.sources.flatMap(({ columns }) => columns.map((column) => column.name))
   const found = names.filter((candidate) => candidate.toLowerCase() === lower)
   return found.includes(name) ? name : found[0]
 }
 
-function clause(word: string, expression: Expression | undefined, compiler: Compiler, scope: Scope): string {
+function clause(
+  word: string,
+  expression: Expression | undefined,
+  compiler: Compiler,
+  scope: NameScope,
+): string {
   if (expression) markConditions(compiler, expression)
   return expression ? ` ${word} ${compiler.expression(expression, scope).sql}` : ''
 }
@@ -177,7 +182,7 @@ function markConditions(compiler: Compiler, expression: Expression): void {
 function groupBySql(
   compiler: Compiler,
   { modifier, sets, isGroupingSets }: GroupBy,
-  scope: Scope,
+  scope: NameScope,
   list: SelectList,
 ): string {
   const item = (expression: Expression): string => {
@@ -191,7 +196,10 @@ function groupBySql(
   return modifier ? ` GROUP BY ${modifier}(${printed[0]})` : ` GROUP BY ${printed[0]}`
 }
 
-function isNamed(columns: readonly Column[], expression: Extract<Expression, { kind: 'column' }>): boolean {
+function isNamed(
+  columns: readonly NamedColumn[],
+  expression: Extract<Expression, { kind: 'column' }>,
+): boolean {
   const name = expression.path.at(-1)?.text.toLowerCase()
   return columns.some((column) => column.name.toLowerCase() === name)
 }
@@ -203,7 +211,7 @@ function isNamed(columns: readonly Column[], expression: Extract<Expression, { k
 export function orderSql(
   compiler: Compiler,
   orderBy: readonly OrderItem[],
-  scope: Scope,
+  scope: NameScope,
   list: Pick<SelectList, 'positionOf' | 'columnAt'> | undefined,
 ): string {
   if (orderBy.length === 0) return ''
@@ -230,7 +238,7 @@ const absenceOrder = (item: OrderItem, absent: string): string =>
 function limitBySql(
   compiler: Compiler,
   limitBy: LimitBy | undefined,
-  scope: Scope,
+  scope: NameScope,
   list: SelectList,
 ): string {
   if (!limitBy) return ''
@@ -240,7 +248,7 @@ function limitBySql(
   return ` LIMIT ${limitBy.count} OFFSET ${limitBy.offset} BY ${columns.join(', ')}`
 }
 
-function windowsSql(compiler: Compiler, { windows }: Select, scope: Scope): string {
+function windowsSql(compiler: Compiler, { windows }: Select, scope: NameScope): string {
   if (windows.length === 0) return ''
   const printed = windows.map(
     ({ name, window }) => `${quoteName(name.text)} AS ${compiler.window(window, scope)}`,
@@ -248,7 +256,7 @@ function windowsSql(compiler: Compiler, { windows }: Select, scope: Scope): stri
   return ` WINDOW ${printed.join(', ')}`
 }
 
-export function windowSql(compiler: Compiler, window: Window, scope: Scope): string {
+export function windowSql(compiler: Compiler, window: Window, scope: NameScope): string {
   const { base, partitionBy, orderBy, frame } = window
   if (base && !scope.windows.has(base.text))
     throw invalid(compiler, `there is no window "${base.text}"`, base.at)

@@ -5,13 +5,13 @@
 
 import { isBoundedSeries, SERIES_ROWS_MAX, seriesProblem } from '../../../text.ts'
 import { seriesHint } from '../../../words/hints.ts'
-import type { Expression, Source } from '../../parse/ast.ts'
+import type { Expression, FromItem } from '../../parse/ast.ts'
 import { type Compiled, type Compiler, nothingNamed, refused } from '../Compiler.ts'
 import { demanded } from '../demanded.ts'
 import { accurate } from '../numbers.ts'
 import { commonType, isMoment, isWhole, localTime, scalar, type ValueType } from '../valueType.ts'
 
-export type SeriesSource = Extract<Source, { kind: 'series' }>
+export type SeriesSource = Extract<FromItem, { kind: 'series' }>
 
 /** A SELECT of one column, called `n`. */
 export function compileSeries(compiler: Compiler, source: SeriesSource): Compiled {

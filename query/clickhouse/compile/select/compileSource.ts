@@ -8,14 +8,14 @@ import type { KeyTerm } from '../../../decoded/keyTerms.ts'
 import type { RelationColumn } from '../../../logicalType.ts'
 import type { BoundRelation, Catalog } from '../../../relations/catalog.ts'
 import { tableHint } from '../../../words/hints.ts'
-import type { Join, Name, Select, Source } from '../../parse/ast.ts'
+import type { FromItem, Join, Name, Select } from '../../parse/ast.ts'
 import {
-  type Column,
   type Compiler,
   invalid,
+  type NamedColumn,
+  type NameScope,
   quoteName,
   refused,
-  type Scope,
   type ScopeSource,
 } from '../Compiler.ts'
 import { decodedSelect } from '../decoded/decodedSelect.ts'
@@ -28,21 +28,21 @@ import { compileSeries } from './compileSeries.ts'
 export interface CompiledFrom {
   readonly sql: string
   readonly sources: readonly ScopeSource[]
-  readonly merged: readonly Column[]
+  readonly merged: readonly NamedColumn[]
 }
 
 /** `scopeOf` makes the scope in which ON and ARRAY JOIN are read. */
 export function compileFrom(
   compiler: Compiler,
   select: Select,
-  scopeOf: (from: Omit<CompiledFrom, 'sql'>) => Scope,
+  scopeOf: (from: Omit<CompiledFrom, 'sql'>) => NameScope,
 ): CompiledFrom {
   if (!select.from) return { sql: '', sources: [], merged: [] }
   const terms = findKeyTerms(compiler, select)
   const first = compileSource(compiler, select.from, terms)
   let sql = ` FROM ${first.sql}`
   let sources: ScopeSource[] = [first.source]
-  let merged: Column[] = []
+  let merged: NamedColumn[] = []
   for (const join of select.joins) {
     if (join.kind === 'arrayJoin') {
       const arrays = compileArrayJoin(compiler, join, scopeOf({ sources, merged }))
@@ -74,7 +74,7 @@ interface CompiledSource {
   readonly source: ScopeSource
 }
 
-function compileSource(compiler: Compiler, source: Source, terms: KeyTerms): CompiledSource {
+function compileSource(compiler: Compiler, source: FromItem, terms: KeyTerms): CompiledSource {
   const alias = `t${compiler.nextNumber()}`
   if (source.kind === 'query') {
     const { sql, columns } = compiler.query(source.query)
@@ -104,9 +104,9 @@ function compileSource(compiler: Compiler, source: Source, terms: KeyTerms): Com
 /** The first columns by the names of `AS t(a, b)`. */
 function renamed(
   compiler: Compiler,
-  { columns: names, at }: Source,
-  columns: readonly Column[],
-): readonly Column[] {
+  { columns: names, at }: FromItem,
+  columns: readonly NamedColumn[],
+): readonly NamedColumn[] {
   if (names.length > columns.length)
     throw invalid(compiler, `${names.length} names are given to ${columns.length} columns`, at)
   return columns.map((column, index) => ({ ...column, name: names[index]?.text ?? column.name }))
@@ -136,7 +136,7 @@ function named(
   sql: string,
   alias: string,
   name: string | undefined,
-  columns: readonly Column[],
+  columns: readonly NamedColumn[],
 ): CompiledSource {
   const qualified = columns.map((column) => ({ ...column, sql: `${alias}.${column.sql}` }))
   return { sql: `${sql} AS ${alias}`, source: { name, columns: qualified } }
@@ -188,7 +188,7 @@ function assertNewName(
   compiler: Compiler,
   sources: readonly ScopeSource[],
   { name }: ScopeSource,
-  { at }: Source,
+  { at }: FromItem,
 ): void {
   if (name === undefined) return
   const isTaken = sources.some((source) => source.name?.toLowerCase() === name.toLowerCase())
@@ -223,7 +223,7 @@ function usingPair(
   left: readonly ScopeSource[],
   right: ScopeSource,
   side: TableJoin['side'],
-): { readonly column: Column; readonly condition: string } {
+): { readonly column: NamedColumn; readonly condition: string } {
   const find = (sources: readonly ScopeSource[]) =>
     sources.flatMap(({ columns }) =>
       columns.filter((column) => column.name.toLowerCase() === name.text.toLowerCase()),
@@ -252,9 +252,9 @@ function usingPair(
 function compileArrayJoin(
   compiler: Compiler,
   { items, isLeft }: Extract<Join, { kind: 'arrayJoin' }>,
-  scope: Scope,
+  scope: NameScope,
 ): CompiledSource {
-  const columns: Column[] = []
+  const columns: NamedColumn[] = []
   const printed = items.map(({ expression, alias }) => {
     const { sql, type } = compiler.expression(expression, scope)
     const name = quoteName(`a${compiler.nextNumber()}`)

@@ -7,10 +7,10 @@
 
 import { isHexConstant, matchesNoBytes, rangeOfPattern } from '../../../text.ts'
 import {
-  type Fields,
   fieldsOf,
   isFields,
-  list,
+  type NodeFields,
+  nodeList,
   ownName,
   type Rebuild,
   stringConstant,
@@ -141,7 +141,7 @@ function textPlaces(name: string, args: readonly unknown[]): (index: number) => 
 function isOfText([_, characters]: readonly unknown[]): boolean {
   const text = stringConstant(characters)
   if (text !== undefined) return !isHexConstant(text)
-  const name = stringOf(list(fieldsOf(characters, 'FuncCall')['funcname']).at(-1))
+  const name = stringOf(nodeList(fieldsOf(characters, 'FuncCall')['funcname']).at(-1))
   return characters === undefined || name === casedName
 }
 
@@ -160,23 +160,23 @@ export function isText(expression: unknown): boolean {
   const [[type, fields] = ['', {}]] = Object.entries(expression)
   if (!isFields(fields)) return false
   if (type === 'FuncCall') {
-    const name = stringOf(list(fields['funcname']).at(-1)) ?? ''
-    return textFunctions.has(name) && (!trims.has(name) || isOfText(list(fields['args'])))
+    const name = stringOf(nodeList(fields['funcname']).at(-1)) ?? ''
+    return textFunctions.has(name) && (!trims.has(name) || isOfText(nodeList(fields['args'])))
   }
-  if (type === 'A_Expr') return textOperators.has(stringOf(list(fields['name'])[0]) ?? '')
+  if (type === 'A_Expr') return textOperators.has(stringOf(nodeList(fields['name'])[0]) ?? '')
   return type === 'TypeCast' && isTextType(fields['typeName'])
 }
 
 export function isTextType(typeName: unknown): boolean {
   if (!isFields(typeName) || typeName['arrayBounds'] !== undefined) return false
-  return textTypes.has(stringOf(list(typeName['names']).at(-1)) ?? '')
+  return textTypes.has(stringOf(nodeList(typeName['names']).at(-1)) ?? '')
 }
 
 /** The operand that {@link asText} surrounds; undefined for anything else. */
-export function surroundedByAsText(call: Fields): unknown {
-  const names = list(call['funcname']).map(stringOf)
+export function surroundedByAsText(call: NodeFields): unknown {
+  const names = nodeList(call['funcname']).map(stringOf)
   return names.length === 2 && names[1] === asTextName && names[0] !== 'pg_catalog'
-    ? list(call['args'])[0]
+    ? nodeList(call['args'])[0]
     : undefined
 }
 
@@ -190,7 +190,7 @@ export function isNamedAsText(expression: unknown): boolean {
   if (type === 'FuncCall')
     return (
       surroundedByAsText(fields) !== undefined ||
-      ownCalls.has(stringOf(list(fields['funcname']).at(-1)) ?? '')
+      ownCalls.has(stringOf(nodeList(fields['funcname']).at(-1)) ?? '')
     )
   if (type === 'CaseExpr') return isNamedAsText(fields['defresult'])
   return (type === 'TypeCast' || type === 'A_Indirection') && isNamedAsText(fields['arg'])
@@ -200,7 +200,7 @@ export function isNamedAsText(expression: unknown): boolean {
  * `left LIKE pattern` and its relatives. The beginning of bytes is a range of them, which an index
  * can serve.
  */
-export function rebuildPattern(operator: string, left: unknown, pattern: string, walk: Walk): Fields {
+export function rebuildPattern(operator: string, left: unknown, pattern: string, walk: Walk): NodeFields {
   if (isText(left)) return matches(operator, left, textConstant(pattern))
   const range = rangeOfPattern(pattern)
   if (range && (operator === '~~' || operator === '!~~')) {
@@ -220,7 +220,7 @@ export function rebuildPattern(operator: string, left: unknown, pattern: string,
   return matches(operator, asText(left, walk), right)
 }
 
-const matches = (operator: string, left: unknown, right: unknown): Fields => ({
+const matches = (operator: string, left: unknown, right: unknown): NodeFields => ({
   A_Expr: {
     kind: patternKinds[operator] ?? 'AEXPR_OP',
     name: [{ String: { sval: operator } }],
@@ -236,9 +236,9 @@ const patternKinds: Readonly<Record<string, string>> = {
   '!~~*': 'AEXPR_ILIKE',
 }
 
-const not = (operand: unknown): Fields => ({ BoolExpr: { boolop: 'NOT_EXPR', args: [operand] } })
+const not = (operand: unknown): NodeFields => ({ BoolExpr: { boolop: 'NOT_EXPR', args: [operand] } })
 
-function called(name: string, args: readonly unknown[], walk: Walk): Fields {
+function called(name: string, args: readonly unknown[], walk: Walk): NodeFields {
   return {
     FuncCall: {
       funcname: ownName(name, walk),

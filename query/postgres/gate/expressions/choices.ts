@@ -6,9 +6,9 @@
 import { hexConstant } from '../../../text.ts'
 import {
   bare,
-  type Fields,
   fieldsOf,
-  list,
+  type NodeFields,
+  nodeList,
   type Rebuild,
   stringConstant,
   type Walk,
@@ -19,19 +19,19 @@ import { rebuildOperand } from './columns.ts'
 /** `coalesce(…)`, `greatest(…)`, `least(…)`. */
 export const rebuildChoices =
   (type: 'CoalesceExpr' | 'MinMaxExpr') =>
-  ({ args, ...rest }: Fields, walk: Walk, rebuild: Rebuild): unknown => ({
-    [type]: { ...rebuild.fields(type, rest, walk), args: rebuildAlike(list(args), walk, rebuild) },
+  ({ args, ...rest }: NodeFields, walk: Walk, rebuild: Rebuild): unknown => ({
+    [type]: { ...rebuild.fields(type, rest, walk), args: rebuildAlike(nodeList(args), walk, rebuild) },
   })
 
 /** `ARRAY[…]`; without elements it is as it stands. */
-export function rebuildArray({ elements, ...rest }: Fields, walk: Walk, rebuild: Rebuild): unknown {
-  const given = elements === undefined ? {} : { elements: rebuildAlike(list(elements), walk, rebuild) }
+export function rebuildArray({ elements, ...rest }: NodeFields, walk: Walk, rebuild: Rebuild): unknown {
+  const given = elements === undefined ? {} : { elements: rebuildAlike(nodeList(elements), walk, rebuild) }
   return { A_ArrayExpr: { ...rebuild.fields('A_ArrayExpr', rest, walk), ...given } }
 }
 
 /** Results of CASE. */
-export function rebuildCase({ args, defresult, ...rest }: Fields, walk: Walk, rebuild: Rebuild): unknown {
-  const arms = list(args).map((arm) => fieldsOf(arm, 'CaseWhen'))
+export function rebuildCase({ args, defresult, ...rest }: NodeFields, walk: Walk, rebuild: Rebuild): unknown {
+  const arms = nodeList(args).map((arm) => fieldsOf(arm, 'CaseWhen'))
   const last = defresult === undefined ? [] : [defresult]
   const results = rebuildAlike([...arms.map(({ result }) => result), ...last], walk, rebuild)
   const rebuilt = arms.map(({ result: _, ...arm }, index) => ({

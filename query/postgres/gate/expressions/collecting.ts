@@ -4,7 +4,7 @@
  * by a function of ours in their FILTER, which raises an error at the bound.
  */
 
-import { type Fields, list, nameParts, ownName, refusal, type Walk } from '../../parse/walk.ts'
+import { type NodeFields, nameParts, nodeList, ownName, sqlRefusal, type Walk } from '../../parse/walk.ts'
 
 /** Statements of analysts have one or two. */
 const COLLECTORS_MAX = 8
@@ -51,9 +51,9 @@ export const countCollectedStatement = (schema: string): string =>
 /** The place to check the inputs of a collector in. @throws UserQueryError `sql_refused` */
 export function enterCollector(name: string, walk: Walk): Walk {
   if (walk.isCollecting)
-    throw refusal(walk, `${name} within a collecting aggregate is not allowed`, 'collect in a CTE first')
+    throw sqlRefusal(walk, `${name} within a collecting aggregate is not allowed`, 'collect in a CTE first')
   if (++walk.findings.collectorCount > COLLECTORS_MAX)
-    throw refusal(walk, `more than ${COLLECTORS_MAX} collecting aggregates`)
+    throw sqlRefusal(walk, `more than ${COLLECTORS_MAX} collecting aggregates`)
   return { ...walk, isCollecting: true }
 }
 
@@ -61,14 +61,14 @@ export function enterCollector(name: string, walk: Walk): Walk {
  * The fields of a rebuilt call, with its inputs counted. Where it has a FILTER, only what that lets
  * through counts.
  */
-export function countedCall(call: Fields, walk: Walk): Fields {
-  const counted = countOf(list(call['args']), walk)
+export function countedCall(call: NodeFields, walk: Walk): NodeFields {
+  const counted = countOf(nodeList(call['args']), walk)
   const filter = call['agg_filter']
   return { ...call, agg_filter: filter === undefined ? counted : onlyWhere(filter, counted) }
 }
 
 /** `ARRAY(subselect)` as an array of the same rows, counted. */
-export function countedSelect(subselect: unknown, walk: Walk): Fields {
+export function countedSelect(subselect: unknown, walk: Walk): NodeFields {
   const row = { ColumnRef: { fields: [{ String: { sval: collected } }, { A_Star: {} }] } }
   return {
     SelectStmt: {
@@ -83,7 +83,7 @@ export function countedSelect(subselect: unknown, walk: Walk): Fields {
 
 const collected = 'collected'
 
-const onlyWhere = (filter: unknown, counted: Fields): Fields => ({
+const onlyWhere = (filter: unknown, counted: NodeFields): NodeFields => ({
   CaseExpr: {
     args: [{ CaseWhen: { expr: filter, result: counted } }],
     defresult: { A_Const: { boolval: {} } },
@@ -91,12 +91,12 @@ const onlyWhere = (filter: unknown, counted: Fields): Fields => ({
 })
 
 /** The length of the values as the server would send them: stored ones may be compressed. */
-function countOf(values: readonly unknown[], walk: Walk): Fields {
+function countOf(values: readonly unknown[], walk: Walk): NodeFields {
   const row = { RowExpr: { args: values, row_format: 'COERCE_EXPLICIT_CALL' } }
   return call(ownName(counterName, walk), call(nameParts('pg_catalog', 'record_send'), row))
 }
 
-const call = (funcname: readonly Fields[], argument: Fields): Fields => ({
+const call = (funcname: readonly NodeFields[], argument: NodeFields): NodeFields => ({
   FuncCall: {
     funcname,
     args: [argument],

@@ -4,12 +4,12 @@ import { nearestOf } from '#text/nearest.ts'
 import { hexConstant, oddHexHint } from '../../../text.ts'
 import {
   errorAt,
-  type Fields,
   isFields,
-  list,
   movedTo,
+  type NodeFields,
+  nodeList,
   type Rebuild,
-  refusal,
+  sqlRefusal,
   stringConstant,
   stringOf,
   unwrap,
@@ -44,14 +44,14 @@ const impliedNames: ReadonlySet<string> = new Set([
  * bare one must be a column's or the query's own, and one behind a table a column of that table
  * (resolve.ts).
  */
-export function rebuildColumn(fields: Fields, walk: Walk, _rebuild: Rebuild): unknown {
-  const parts = list(fields['fields'])
-  if (parts.length > 2) throw refusal(walk, 'name columns as column or table.column')
+export function rebuildColumn(fields: NodeFields, walk: Walk, _rebuild: Rebuild): unknown {
+  const parts = nodeList(fields['fields'])
+  if (parts.length > 2) throw sqlRefusal(walk, 'name columns as column or table.column')
   const names = parts.map((part, index) => {
     const wrapped = unwrap(part, walk)
     if (wrapped?.type === 'A_Star' && index === parts.length - 1) return '*'
     const name = stringOf(part)
-    if (name === undefined) throw refusal(walk, 'this column reference is not supported')
+    if (name === undefined) throw sqlRefusal(walk, 'this column reference is not supported')
     return name
   })
   const last = spelledColumn(names.at(-1) ?? '', walk)
@@ -92,7 +92,7 @@ function nearest(name: string, { catalog, findings }: Walk): string | undefined 
   )
 }
 
-export function rebuildConstant(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+export function rebuildConstant(fields: NodeFields, walk: Walk, rebuild: Rebuild): unknown {
   const text = stringConstant({ A_Const: fields })
   const hex = text === undefined ? { kind: 'none' as const } : hexConstant(text)
   if (hex.kind === 'bytes') return bytesConstant(hex.hex)
@@ -111,12 +111,12 @@ export function rebuildOperand(
 ): unknown {
   const items = isFields(operand) && isFields(operand['List']) ? operand['List']['items'] : undefined
   if (items !== undefined) {
-    const rebuilt = list(items).map((item) => rebuildOperand(item, comparedWith, walk, rebuild))
+    const rebuilt = nodeList(items).map((item) => rebuildOperand(item, comparedWith, walk, rebuild))
     return { List: { items: rebuilt } }
   }
   const elements = isFields(operand) && isFields(operand['A_ArrayExpr']) ? operand['A_ArrayExpr'] : undefined
   if (elements?.['elements'] !== undefined) {
-    const rebuilt = list(elements['elements']).map((item) =>
+    const rebuilt = nodeList(elements['elements']).map((item) =>
       rebuildOperand(item, comparedWith, walk, rebuild),
     )
     return { A_ArrayExpr: { elements: rebuilt } }
@@ -128,16 +128,16 @@ export function rebuildOperand(
   return hexConstant(text).kind === 'empty' ? bytesConstant('') : rebuild.node(operand, place)
 }
 
-export const textConstant = (text: string): Fields => ({
+export const textConstant = (text: string): NodeFields => ({
   A_Const: { sval: { sval: text } },
 })
 
 /** `constant::text` */
-export const castAsText = (constant: Fields): Fields => ({
+export const castAsText = (constant: NodeFields): NodeFields => ({
   TypeCast: { arg: constant, typeName: { names: [{ String: { sval: 'text' } }], typemod: -1 } },
 })
 
-export const bytesConstant = (hex: string): Fields => ({
+export const bytesConstant = (hex: string): NodeFields => ({
   TypeCast: {
     arg: { A_Const: { sval: { sval: `\\x${hex}` } } },
     typeName: { names: [{ String: { sval: 'bytea' } }], typemod: -1 },

@@ -20,15 +20,15 @@ import { equalsHint, functionHint, typeHint } from '../../../words/hints.ts'
 import {
   bare,
   errorAt,
-  type Fields,
   fieldsOf,
   integerConstant,
   isFields,
-  list,
+  type NodeFields,
   nameParts,
+  nodeList,
   ownName,
   type Rebuild,
-  refusal,
+  sqlRefusal,
   stringConstant,
   stringOf,
   unwrap,
@@ -50,23 +50,23 @@ import {
   shifts,
 } from './functions.ts'
 
-export function rebuildCall(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+export function rebuildCall(fields: NodeFields, walk: Walk, rebuild: Rebuild): unknown {
   const name = functionName(fields['funcname'], walk)
   const rule = functionRules.get(name)
   if (!rule)
-    throw refusal(
+    throw sqlRefusal(
       walk,
       `the function ${name} is not allowed`,
       functionHint('postgres', name, functionRules.keys()),
     )
   const isOver = fields['over'] !== undefined
-  if (rule.position === 'table') throw refusal(walk, `${name} is allowed in FROM only`)
-  if (rule.position === 'window' && !isOver) throw refusal(walk, `${name} needs OVER`)
+  if (rule.position === 'table') throw sqlRefusal(walk, `${name} is allowed in FROM only`)
+  if (rule.position === 'window' && !isOver) throw sqlRefusal(walk, `${name} needs OVER`)
   if (rule.position === 'scalar' && (isOver || hasAggregateClause(fields))) {
-    throw refusal(walk, `${name} is not an aggregate`)
+    throw sqlRefusal(walk, `${name} is not an aggregate`)
   }
-  const args = list(fields['args'])
-  if (args.length > (rule.argumentsMax ?? 100)) throw refusal(walk, `${name} has too many arguments`)
+  const args = nodeList(fields['args'])
+  if (args.length > (rule.argumentsMax ?? 100)) throw sqlRefusal(walk, `${name} has too many arguments`)
   for (const [index, argumentRule] of Object.entries(rule.arguments ?? {})) {
     assertArgument(name, args, Number(index), argumentRule, walk)
   }
@@ -110,17 +110,17 @@ const asPlace = (argument: unknown): unknown =>
         },
       }
 
-const hasAggregateClause = (fields: Fields): boolean =>
+const hasAggregateClause = (fields: NodeFields): boolean =>
   ['agg_order', 'agg_filter', 'agg_within_group', 'agg_star', 'agg_distinct'].some(
     (key) => fields[key] !== undefined,
   )
 
 /** The name, with or without the grammar's own `pg_catalog.` prefix. */
 function functionName(names: unknown, walk: Walk): string {
-  const parts = list(names).map(stringOf)
+  const parts = nodeList(names).map(stringOf)
   const name = parts.at(-1)
   if (name === undefined || parts.length > 2 || (parts.length === 2 && parts[0] !== 'pg_catalog')) {
-    throw refusal(walk, `the function ${parts.join('.')} is not allowed`)
+    throw sqlRefusal(walk, `the function ${parts.join('.')} is not allowed`)
   }
   return name
 }
@@ -135,7 +135,7 @@ function assertArgument(
   const argument = args[index]
   if (argument === undefined) return
   const problem = argumentProblem(argument, args[index - 1], rule)
-  if (problem) throw refusal(walk, `argument ${index + 1} of ${name} must be ${problem}`)
+  if (problem) throw sqlRefusal(walk, `argument ${index + 1} of ${name} must be ${problem}`)
 }
 
 function argumentProblem(argument: unknown, previous: unknown, rule: ArgumentRule): string | undefined {
@@ -188,13 +188,13 @@ const comparisonOperators: ReadonlySet<string> = new Set([
   'NOT BETWEEN SYMMETRIC',
 ])
 
-export function rebuildOperator(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
-  const names = list(fields['name']).map(stringOf)
+export function rebuildOperator(fields: NodeFields, walk: Walk, rebuild: Rebuild): unknown {
+  const names = nodeList(fields['name']).map(stringOf)
   const operator = names[0] ?? ''
   const kind = String(fields['kind'])
   const isWord = kind.includes('BETWEEN')
   if (names.length !== 1 || (!isWord && !operators.has(operator))) {
-    throw refusal(
+    throw sqlRefusal(
       walk,
       `the operator ${names.join('.')} is not allowed`,
       operator === '==' ? equalsHint : undefined,
@@ -222,7 +222,7 @@ export function rebuildOperator(fields: Fields, walk: Walk, rebuild: Rebuild): u
   return { A_Expr: { ...checked, ...Object.fromEntries(sides) } }
 }
 
-function present(fields: Fields): Fields {
+function present(fields: NodeFields): NodeFields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
@@ -234,12 +234,12 @@ function rebuildSubject(subject: unknown, walk: Walk, rebuild: Rebuild): unknown
 }
 
 /** AND and OR; the grammar has one on the left in the same brackets as what follows. */
-export function rebuildLogic(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+export function rebuildLogic(fields: NodeFields, walk: Walk, rebuild: Rebuild): unknown {
   const rebuilt = rebuild.fields('BoolExpr', fields, walk)
-  const [first, ...rest] = list(rebuilt['args'])
+  const [first, ...rest] = nodeList(rebuilt['args'])
   const inner = fieldsOf(first, 'BoolExpr')
   const isOne = inner['boolop'] === rebuilt['boolop'] && rest.length > 0
-  return { BoolExpr: isOne ? { ...rebuilt, args: [...list(inner['args']), ...rest] } : rebuilt }
+  return { BoolExpr: isOne ? { ...rebuilt, args: [...nodeList(inner['args']), ...rest] } : rebuilt }
 }
 
 /** Those of an array; of rows, nothing bounds them. */
@@ -247,27 +247,27 @@ function patternsOf(array: unknown, walk: Walk): readonly unknown[] {
   const text = stringConstant(array)
   const elements =
     text === undefined
-      ? list(fieldsOf(array, 'A_ArrayExpr')['elements'])
+      ? nodeList(fieldsOf(array, 'A_ArrayExpr')['elements'])
       : (patternsWithin(text) ?? []).map(textConstant)
   if (elements.length === 0 || elements.length > PATTERNS_MAX)
-    throw refusal(walk, patternsProblem, patternsHint)
+    throw sqlRefusal(walk, patternsProblem, patternsHint)
   return elements
 }
 
 /** The pattern of LIKE with one escape, whatever ESCAPE says; the grammar makes a call of that. */
 function patternOf(operator: string, pattern: unknown, walk: Walk): string {
   const call = fieldsOf(pattern, 'FuncCall')
-  const isEscaped = stringOf(list(call['funcname']).at(-1)) === 'like_escape'
-  const [written, given] = isEscaped ? list(call['args']) : [pattern]
+  const isEscaped = stringOf(nodeList(call['funcname']).at(-1)) === 'like_escape'
+  const [written, given] = isEscaped ? nodeList(call['args']) : [pattern]
   const text = stringConstant(written)
   if (text === undefined || text.length > PATTERN_CHARACTERS_MAX) {
-    throw refusal(
+    throw sqlRefusal(
       walk,
       `a pattern must be a text of at most ${PATTERN_CHARACTERS_MAX} characters, written out`,
     )
   }
   const by = isEscaped ? stringConstant(given) : '\\'
-  if (!isEscape(by)) throw refusal(walk, escapeProblem, escapeHint)
+  if (!isEscape(by)) throw sqlRefusal(walk, escapeProblem, escapeHint)
   if (!operator.includes('~~')) return text
   const plain = plainPattern(text, by)
   if (plain === undefined) throw errorAt(walk, 'sql_invalid', endlessPattern, escapeHint)
@@ -275,7 +275,7 @@ function patternOf(operator: string, pattern: unknown, walk: Walk): string {
 }
 
 /** Bytes joined with a text are text; with bytes, or a document, they stay what they are. */
-function rebuildJoined(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+function rebuildJoined(fields: NodeFields, walk: Walk, rebuild: Rebuild): unknown {
   const { lexpr, rexpr, ...rest } = fields
   const isTextual = [lexpr, rexpr].some(isPlainText)
   const [left, right] = [lexpr, rexpr].map((side) => {
@@ -296,7 +296,7 @@ function isPlainText(expression: unknown): boolean {
 }
 
 /** `'0x…'::text` keeps its characters, bytes become theirs; other casts are as they stand. */
-export function rebuildCast(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+export function rebuildCast(fields: NodeFields, walk: Walk, rebuild: Rebuild): unknown {
   const { arg, ...rest } = fields
   const bits = bitsOf(arg)
   if (bits !== undefined && wholeTypes.test(typeNameOf(fields)))
@@ -312,12 +312,13 @@ export function rebuildCast(fields: Fields, walk: Walk, rebuild: Rebuild): unkno
 
 const wholeTypes = /^int[48]$/
 
-const typeNameOf = ({ typeName }: Fields): string => stringOf(list(bare(typeName)['names']).at(-1)) ?? ''
+const typeNameOf = ({ typeName }: NodeFields): string =>
+  stringOf(nodeList(bare(typeName)['names']).at(-1)) ?? ''
 
 /** How many bits `x::bit(64)` or `x::bit(32)` gives; they are allowed on the way to a whole number. */
 function bitsOf(arg: unknown): 32 | 64 | undefined {
   const cast = fieldsOf(arg, 'TypeCast')
-  const count = integerConstant(list(bare(cast['typeName'])['typmods'])[0])
+  const count = integerConstant(nodeList(bare(cast['typeName'])['typmods'])[0])
   return typeNameOf(cast) === 'bit' && (count === 32 || count === 64) ? count : undefined
 }
 
@@ -333,28 +334,28 @@ function rebuildBits(arg: unknown, count: number, walk: Walk, rebuild: Rebuild):
  */
 const TYPE_MODIFIER_MAX = 65_536
 
-export function rebuildTypeName(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
-  const parts = list(fields['names']).map(stringOf)
+export function rebuildTypeName(fields: NodeFields, walk: Walk, rebuild: Rebuild): unknown {
+  const parts = nodeList(fields['names']).map(stringOf)
   const name = parts.at(-1) ?? ''
   if (parts.length > 2 || (parts.length === 2 && parts[0] !== 'pg_catalog') || !castTypes.has(name)) {
-    throw refusal(walk, `the type ${name} is not allowed`, typeHint(name))
+    throw sqlRefusal(walk, `the type ${name} is not allowed`, typeHint(name))
   }
-  for (const modifier of list(fields['typmods'])) {
+  for (const modifier of nodeList(fields['typmods'])) {
     const value = integerConstant(modifier)
     if (value === undefined || Math.abs(value) > TYPE_MODIFIER_MAX)
-      throw refusal(walk, 'this type is not allowed')
+      throw sqlRefusal(walk, 'this type is not allowed')
   }
   return { TypeName: rebuild.fields('TypeName', fields, walk) }
 }
 
-export function rebuildSubLink(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
-  const names = list(fields['operName']).map(stringOf)
+export function rebuildSubLink(fields: NodeFields, walk: Walk, rebuild: Rebuild): unknown {
+  const names = nodeList(fields['operName']).map(stringOf)
   if (names.length > 1 || (names.length === 1 && !operators.has(names[0] ?? ''))) {
-    throw refusal(walk, `the operator ${names.join('.')} is not allowed`)
+    throw sqlRefusal(walk, `the operator ${names.join('.')} is not allowed`)
   }
-  if (patternOperators.has(names[0] ?? '')) throw refusal(walk, patternsProblem, patternsHint)
+  if (patternOperators.has(names[0] ?? '')) throw sqlRefusal(walk, patternsProblem, patternsHint)
   if (unwrap(fields['subselect'], walk)?.type !== 'SelectStmt')
-    throw refusal(walk, 'a sub-query must be a SELECT')
+    throw sqlRefusal(walk, 'a sub-query must be a SELECT')
   if (fields['subLinkType'] !== 'ARRAY_SUBLINK') return { SubLink: rebuild.fields('SubLink', fields, walk) }
   const checked = rebuild.fields('SubLink', fields, enterCollector('ARRAY', walk))
   return { SubLink: { ...checked, subselect: countedSelect(checked['subselect'], walk) } }

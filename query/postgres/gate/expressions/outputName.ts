@@ -1,6 +1,6 @@
 /** The name Postgres gives to an output that has none (FigureColname in parse_target.c). */
 
-import { type Fields, isFields, list, stringOf } from '../../parse/walk.ts'
+import { isFields, type NodeFields, nodeList, stringOf } from '../../parse/walk.ts'
 import { surroundedByAsText } from './bytesAsText.ts'
 import { ownFunctions } from './functions.ts'
 
@@ -34,7 +34,7 @@ function nameOf(expression: unknown, columnsOf: ColumnsOf): Named | undefined {
   if (!isFields(fields)) return undefined
   switch (type) {
     case 'ColumnRef':
-      return strong(stringOf(list(fields['fields']).at(-1)))
+      return strong(stringOf(nodeList(fields['fields']).at(-1)))
     case 'FuncCall': {
       const surrounded = surroundedByAsText(fields)
       if (surrounded !== undefined) return nameOf(surrounded, columnsOf)
@@ -72,19 +72,19 @@ function nameOf(expression: unknown, columnsOf: ColumnsOf): Named | undefined {
 const userNames = new Map([...ownFunctions].map(([name, own]) => [own, name]))
 
 /** As users call the function. */
-function userNameOf(call: Fields): string | undefined {
-  const name = stringOf(list(call['funcname']).at(-1))
+function userNameOf(call: NodeFields): string | undefined {
+  const name = stringOf(nodeList(call['funcname']).at(-1))
   return userNames.get(name ?? '') ?? name
 }
 
-function nameOfCast(fields: Fields, columnsOf: ColumnsOf): Named | undefined {
+function nameOfCast(fields: NodeFields, columnsOf: ColumnsOf): Named | undefined {
   const inner = nameOf(fields['arg'], columnsOf)
   const typeName = isFields(fields['typeName']) ? fields['typeName'] : {}
-  const type = stringOf(list(typeName['names']).at(-1))
+  const type = stringOf(nodeList(typeName['names']).at(-1))
   return inner?.isStrong || type === undefined ? inner : { name: type, isStrong: false }
 }
 
-function nameOfSubLink(fields: Fields, columnsOf: ColumnsOf): Named | undefined {
+function nameOfSubLink(fields: NodeFields, columnsOf: ColumnsOf): Named | undefined {
   switch (fields['subLinkType']) {
     case 'EXISTS_SUBLINK':
       return strong('exists')

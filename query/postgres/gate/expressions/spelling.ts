@@ -8,7 +8,7 @@
 import type { Catalog } from '../../../relations/catalog.ts'
 import { offsetOfByte } from '../../../UserQueryError.ts'
 import { type Label, several } from '../../../words/labels.ts'
-import { type Fields, isFields, list, stringOf, type Walk } from '../../parse/walk.ts'
+import { isFields, type NodeFields, nodeList, stringOf, type Walk } from '../../parse/walk.ts'
 
 /** Names that have capitals, by their lowercase forms. */
 export function spellingsOf(catalog: Catalog, sql: string, statement: unknown): Map<string, string> {
@@ -44,18 +44,18 @@ export function labelsOf(statement: unknown, sql: string): readonly Label[] {
   const written = writtenNames(sql)
   let select = fieldsOf(statement, 'SelectStmt')
   while (isFields(select['larg'])) select = select['larg']
-  return list(select['targetList']).map((target) => {
+  return nodeList(select['targetList']).map((target) => {
     const { name, val } = fieldsOf(target, 'ResTarget')
     if (typeof name === 'string') return written.get(name)
     const column = fieldsOf(val, 'ColumnRef')
-    const path = list(column['fields'])
+    const path = nodeList(column['fields'])
     if (path.length > 0 && stringOf(path.at(-1)) === undefined) return several
     const at = column['location'] ?? 0
     return path.length === 0 ? undefined : nameAt(sql, offsetOfByte(sql, Number(at)))
   })
 }
 
-const fieldsOf = (value: unknown, type: string): Fields => {
+const fieldsOf = (value: unknown, type: string): NodeFields => {
   const inner = isFields(value) ? value[type] : undefined
   return isFields(inner) ? inner : {}
 }

@@ -1,12 +1,20 @@
 /** Subscripts of arrays and JSON. */
 
-import { bare, type Fields, list, type Rebuild, refusal, unwrap, type Walk } from '../../parse/walk.ts'
+import {
+  bare,
+  type NodeFields,
+  nodeList,
+  type Rebuild,
+  sqlRefusal,
+  unwrap,
+  type Walk,
+} from '../../parse/walk.ts'
 import { asText } from './bytesAsText.ts'
 
 /** Subscripts; never `(row).field`, which can also be a call. */
-export function rebuildIndirection(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
-  for (const step of list(fields['indirection'])) {
-    if (unwrap(step, walk)?.type !== 'A_Indices') throw refusal(walk, '(value).field is not allowed')
+export function rebuildIndirection(fields: NodeFields, walk: Walk, rebuild: Rebuild): unknown {
+  for (const step of nodeList(fields['indirection'])) {
+    if (unwrap(step, walk)?.type !== 'A_Indices') throw sqlRefusal(walk, '(value).field is not allowed')
   }
   const rebuilt = rebuild.fields('A_Indirection', fields, walk)
   const [type = ''] = Object.keys(bare(rebuilt['arg']))

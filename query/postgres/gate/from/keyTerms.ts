@@ -10,19 +10,19 @@ import {
   type NamedSource,
 } from '../../../decoded/keyTerms.ts'
 import {
-  type Fields,
   isFields,
   type KeyTerms,
-  list,
+  type NodeFields,
+  nodeList,
   stringOf,
   unwrap,
   type Walk,
   type WrappedNode,
 } from '../../parse/walk.ts'
 
-export function findKeyTerms(select: Fields, walk: Walk): KeyTerms {
+export function findKeyTerms(select: NodeFields, walk: Walk): KeyTerms {
   const found: Found = { sources: new Map(), hasMergedColumns: false }
-  for (const item of list(select['fromClause'])) collectSources(item, walk, found)
+  for (const item of nodeList(select['fromClause'])) collectSources(item, walk, found)
   const sources = [...found.sources.values()]
   if (!sources.some(({ table }) => table)) return new Map()
   const equalities = conjuncts(select['whereClause'], walk).flatMap(
@@ -37,7 +37,7 @@ export function findKeyTerms(select: Fields, walk: Walk): KeyTerms {
 }
 
 interface Found {
-  readonly sources: Map<Fields, NamedSource>
+  readonly sources: Map<NodeFields, NamedSource>
   /** USING and NATURAL make one column of two. */
   hasMergedColumns: boolean
 }
@@ -73,11 +73,11 @@ function conjuncts(condition: unknown, walk: Walk): WrappedNode[] {
   const node = condition === undefined ? null : unwrap(condition, walk)
   if (!node) return []
   const isAnd = node.type === 'BoolExpr' && node.fields['boolop'] === 'AND_EXPR'
-  return isAnd ? list(node.fields['args']).flatMap((part) => conjuncts(part, walk)) : [node]
+  return isAnd ? nodeList(node.fields['args']).flatMap((part) => conjuncts(part, walk)) : [node]
 }
 
 function equality({ type, fields }: WrappedNode, walk: Walk): Equality | undefined {
-  if (type !== 'A_Expr' || stringOf(list(fields['name'])[0]) !== '=') return undefined
+  if (type !== 'A_Expr' || stringOf(nodeList(fields['name'])[0]) !== '=') return undefined
   const sides = [fields['lexpr'], fields['rexpr']]
   if (fields['kind'] === 'AEXPR_OP') {
     const [column] = sides.flatMap((side) => columnPath(side, walk) ?? [])
@@ -87,7 +87,7 @@ function equality({ type, fields }: WrappedNode, walk: Walk): Equality | undefin
   if (fields['kind'] !== 'AEXPR_IN') return undefined
   const column = columnPath(fields['lexpr'], walk)
   const items = unwrap(fields['rexpr'], walk)?.fields['items']
-  const values = list(items).map(constant)
+  const values = nodeList(items).map(constant)
   const known = values.filter((value) => value !== undefined)
   return column && known.length === values.length ? { ...column, values: known } : undefined
 }
@@ -95,7 +95,7 @@ function equality({ type, fields }: WrappedNode, walk: Walk): Equality | undefin
 function columnPath(side: unknown, walk: Walk): Pick<Equality, 'qualifier' | 'column'> | undefined {
   const node = side === undefined ? null : unwrap(side, walk)
   if (node?.type !== 'ColumnRef') return undefined
-  const names = list(node.fields['fields']).map(stringOf)
+  const names = nodeList(node.fields['fields']).map(stringOf)
   const column = names.at(-1)
   return column === undefined || names.length > 2
     ? undefined

@@ -7,7 +7,7 @@ import type { BlockRange } from '#ingest/range.ts'
 import type { KeyTerm } from '../../../decoded/keyTerms.ts'
 import type { BoundRelation } from '../../../relations/catalog.ts'
 import { parseStatements } from '../../parse/parse.ts'
-import { type Fields, isFields } from '../../parse/walk.ts'
+import { isFields, type NodeFields } from '../../parse/walk.ts'
 import { decodedSelect } from './decodedSelect.ts'
 
 /**
@@ -19,7 +19,7 @@ export function relationSelect(
   relation: BoundRelation,
   terms: readonly KeyTerm[] = [],
   boundRanges?: number,
-): Fields {
+): NodeFields {
   const select = {
     targetList: relation.columns.map(({ name }) => ({ ResTarget: { val: column(name) } })),
     fromClause: [source(relation, terms)],
@@ -38,18 +38,18 @@ export function relationSelect(
   return { SelectStmt: { ...select, whereClause } }
 }
 
-type Bounds = readonly [from: Fields, to: Fields]
+type Bounds = readonly [from: NodeFields, to: NodeFields]
 
 const boundsOf = ({ from, to }: BlockRange): Bounds => [integer(from), integer(to)]
 
 const parameters = (count: number): readonly Bounds[] =>
   Array.from({ length: count }, (_, index) => [parameter(2 * index + 1), parameter(2 * index + 2)])
 
-const parameter = (number: number): Fields => ({ ParamRef: { number } })
+const parameter = (number: number): NodeFields => ({ ParamRef: { number } })
 
-const column = (name: string): Fields => ({ ColumnRef: { fields: [{ String: { sval: name } }] } })
+const column = (name: string): NodeFields => ({ ColumnRef: { fields: [{ String: { sval: name } }] } })
 
-function source({ source, name }: BoundRelation, terms: readonly KeyTerm[]): Fields {
+function source({ source, name }: BoundRelation, terms: readonly KeyTerm[]): NodeFields {
   if (source.kind === 'decoded') {
     const subquery = parsed(decodedSelect(source.schema, source.table, terms))
     return { RangeSubselect: { subquery, alias: { aliasname: name } } }
@@ -64,14 +64,14 @@ function parsed(sql: string): unknown {
   return isFields(statement) ? statement['stmt'] : undefined
 }
 
-function within(blockColumn: string, ranges: readonly Bounds[]): Fields {
+function within(blockColumn: string, ranges: readonly Bounds[]): NodeFields {
   const tests = ranges.map((bounds) => between(blockColumn, bounds))
   const [only] = tests
   if (!only) return { A_Const: { boolval: {} } }
   return tests.length === 1 ? only : { BoolExpr: { boolop: 'OR_EXPR', args: tests } }
 }
 
-function between(blockColumn: string, bounds: Bounds): Fields {
+function between(blockColumn: string, bounds: Bounds): NodeFields {
   return {
     A_Expr: {
       kind: 'AEXPR_BETWEEN',
@@ -83,7 +83,7 @@ function between(blockColumn: string, bounds: Bounds): Fields {
 }
 
 /** Heights above 32 bits are written as the grammar writes them, as decimal text. */
-const integer = (value: number): Fields =>
+const integer = (value: number): NodeFields =>
   value <= 2_147_483_647
     ? { A_Const: { ival: value === 0 ? {} : { ival: value } } }
     : { A_Const: { fval: { fval: String(value) } } }

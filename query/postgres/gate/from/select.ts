@@ -7,13 +7,13 @@ import { SELECT_COUNT_MAX, SELECT_DEPTH_MAX } from '../../../text.ts'
 import { functionHint, recursiveHint, tableHint } from '../../../words/hints.ts'
 import {
   errorAt,
-  type Fields,
   integerConstant,
   isFields,
-  list,
   movedTo,
+  type NodeFields,
+  nodeList,
   type Rebuild,
-  refusal,
+  sqlRefusal,
   stringOf,
   unwrap,
   type Walk,
@@ -27,7 +27,7 @@ import { relationSelect } from './relationSelect.ts'
 import { asSeries, seriesName } from './series.ts'
 
 /** A SELECT, VALUES or set operation: CTEs become visible one after the other, and to the body. */
-export function rebuildSelect(fields: Fields, outer: Walk, rebuild: Rebuild): unknown {
+export function rebuildSelect(fields: NodeFields, outer: Walk, rebuild: Rebuild): unknown {
   const isOperand = fields['op'] !== undefined && fields['op'] !== 'SETOP_NONE'
   const walk = isOperand ? outer : enterSelect(outer)
   const withTerms = (inner: Walk): Walk => ({ ...inner, keyTerms: findKeyTerms(fields, inner) })
@@ -35,7 +35,7 @@ export function rebuildSelect(fields: Fields, outer: Walk, rebuild: Rebuild): un
   assertLimit(fields['limitOffset'], 'OFFSET', walk)
   const withClause = fields['withClause']
   if (withClause === undefined) return { SelectStmt: rebuild.fields('SelectStmt', fields, withTerms(walk)) }
-  if (!isFields(withClause)) throw refusal(walk, 'this WITH is not supported')
+  if (!isFields(withClause)) throw sqlRefusal(walk, 'this WITH is not supported')
   const { withClause: _, ...body } = fields
   const { clause, inner } = rebuildWith(withClause, walk, rebuild)
   return { SelectStmt: { withClause: clause, ...rebuild.fields('SelectStmt', body, withTerms(inner)) } }
@@ -43,9 +43,9 @@ export function rebuildSelect(fields: Fields, outer: Walk, rebuild: Rebuild): un
 
 function enterSelect(walk: Walk): Walk {
   const selectDepth = walk.selectDepth + 1
-  if (selectDepth > SELECT_DEPTH_MAX) throw refusal(walk, `more than ${SELECT_DEPTH_MAX} levels of SELECT`)
+  if (selectDepth > SELECT_DEPTH_MAX) throw sqlRefusal(walk, `more than ${SELECT_DEPTH_MAX} levels of SELECT`)
   if (++walk.findings.selectCount > SELECT_COUNT_MAX)
-    throw refusal(walk, `more than ${SELECT_COUNT_MAX} SELECTs`)
+    throw sqlRefusal(walk, `more than ${SELECT_COUNT_MAX} SELECTs`)
   return { ...walk, selectDepth }
 }
 
@@ -54,15 +54,19 @@ function assertLimit(limit: unknown, word: string, walk: Walk): void {
   const value = integerConstant(limit)
   if (value !== undefined && value >= 0) return
   const place = movedTo(walk, unwrap(limit, walk)?.fields ?? {})
-  throw refusal(place, `${word} must be a whole number, written out`)
+  throw sqlRefusal(place, `${word} must be a whole number, written out`)
 }
 
-function rebuildWith(withClause: Fields, outer: Walk, rebuild: Rebuild): { clause: Fields; inner: Walk } {
+function rebuildWith(
+  withClause: NodeFields,
+  outer: Walk,
+  rebuild: Rebuild,
+): { clause: NodeFields; inner: Walk } {
   const { ctes, ...rest } = withClause
-  if (rest['recursive'] === true) throw refusal(outer, 'WITH RECURSIVE is not allowed', recursiveHint)
+  if (rest['recursive'] === true) throw sqlRefusal(outer, 'WITH RECURSIVE is not allowed', recursiveHint)
   let walk = outer
   const rebuilt: unknown[] = []
-  for (const cte of list(ctes)) {
+  for (const cte of nodeList(ctes)) {
     rebuilt.push(rebuildCte(cte, walk, rebuild))
     const inner = unwrap(cte, walk)?.fields ?? {}
     walk = { ...walk, ctes: new Set([...walk.ctes, String(inner['ctename'])]) }
@@ -72,9 +76,9 @@ function rebuildWith(withClause: Fields, outer: Walk, rebuild: Rebuild): { claus
 
 function rebuildCte(cte: unknown, walk: Walk, rebuild: Rebuild): unknown {
   const wrapped = unwrap(cte, walk)
-  if (wrapped?.type !== 'CommonTableExpr') throw refusal(walk, 'this WITH is not supported')
+  if (wrapped?.type !== 'CommonTableExpr') throw sqlRefusal(walk, 'this WITH is not supported')
   const query = unwrap(wrapped.fields['ctequery'], walk)
-  if (query?.type !== 'SelectStmt') throw refusal(walk, 'a CTE must be a SELECT')
+  if (query?.type !== 'SelectStmt') throw sqlRefusal(walk, 'a CTE must be a SELECT')
   const { aliascolnames, ...rest } = wrapped.fields
   const checked = rebuild.fields('CommonTableExpr', rest, walk)
   const columns = aliascolnames === undefined ? {} : { aliascolnames: spelledNames(aliascolnames, walk) }
@@ -85,9 +89,9 @@ function rebuildCte(cte: unknown, walk: Walk, rebuild: Rebuild): unknown {
  * A name in FROM: a CTE in scope stays, a relation of the catalog becomes a sub-select of its
  * columns.
  */
-export function rebuildRelation(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+export function rebuildRelation(fields: NodeFields, walk: Walk, rebuild: Rebuild): unknown {
   const checked = rebuild.fields('RangeVar', fields, walk)
-  if (checked['inh'] !== true) throw refusal(walk, 'ONLY is not allowed')
+  if (checked['inh'] !== true) throw sqlRefusal(walk, 'ONLY is not allowed')
   const name = String(checked['relname'])
   if (walk.ctes.has(name)) return { RangeVar: checked }
   const relation = walk.catalog.get(name.toLowerCase())
@@ -105,38 +109,38 @@ function unknownRelation(name: string, walk: Walk): Error {
 }
 
 /** A function in FROM: one of the set-returning functions of the list, alone. */
-export function rebuildTableFunction(given: Fields, walk: Walk, rebuild: Rebuild): unknown {
+export function rebuildTableFunction(given: NodeFields, walk: Walk, rebuild: Rebuild): unknown {
   const { functions, ...rest } = asSeries(given, walk)
-  const rebuilt = list(functions).map((entry) => rebuildTableCall(entry, walk, rebuild))
+  const rebuilt = nodeList(functions).map((entry) => rebuildTableCall(entry, walk, rebuild))
   return { RangeFunction: { ...rebuild.fields('RangeFunction', rest, walk), functions: rebuilt } }
 }
 
 function rebuildTableCall(entry: unknown, outer: Walk, rebuild: Rebuild): unknown {
-  const items = list(unwrap(entry, outer)?.fields['items'])
+  const items = nodeList(unwrap(entry, outer)?.fields['items'])
   const [call, definitions] = items
   const wrapped = unwrap(call, outer)
   const walk = movedTo(outer, wrapped?.fields ?? {})
   if (items.length !== 2 || !wrapped || wrapped.type !== 'FuncCall' || unwrap(definitions, walk)) {
-    throw refusal(walk, 'only plain table functions may stand in FROM')
+    throw sqlRefusal(walk, 'only plain table functions may stand in FROM')
   }
-  const names = list(wrapped.fields['funcname'])
+  const names = nodeList(wrapped.fields['funcname'])
   const name = stringOf(names[0]) ?? ''
   if (names.length !== 1 || functionRules.get(name)?.position !== 'table') {
-    throw refusal(
+    throw sqlRefusal(
       walk,
       `${name} is not allowed in FROM`,
       functionHint('postgres', name, functionRules.keys()),
     )
   }
   const { funcname, args, funcformat, location: _, ...others } = wrapped.fields
-  if (Object.keys(others).length > 0) throw refusal(walk, 'aggregates and windows are not allowed in FROM')
+  if (Object.keys(others).length > 0) throw sqlRefusal(walk, 'aggregates and windows are not allowed in FROM')
   const checked = rebuild.fields('FuncCall', { funcname, args, funcformat }, walk)
-  const made = name === 'generate_series' ? { funcname: seriesName(list(args), walk) } : {}
+  const made = name === 'generate_series' ? { funcname: seriesName(nodeList(args), walk) } : {}
   return { List: { items: [{ FuncCall: { ...checked, ...made } }, {}] } }
 }
 
 /** `name` of the list. */
-export function rebuildTarget(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+export function rebuildTarget(fields: NodeFields, walk: Walk, rebuild: Rebuild): unknown {
   const { name, ...rest } = fields
   const checked = rebuild.fields('ResTarget', rest, walk)
   if (typeof name === 'string') return { ResTarget: { name: namedColumn(name, walk), ...checked } }
@@ -146,7 +150,7 @@ export function rebuildTarget(fields: Fields, walk: Walk, rebuild: Rebuild): unk
 }
 
 /** `AS name (columns)` in FROM. */
-export function rebuildAlias(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+export function rebuildAlias(fields: NodeFields, walk: Walk, rebuild: Rebuild): unknown {
   const { aliasname, colnames, ...rest } = fields
   const checked = rebuild.fields('Alias', rest, walk)
   const name = spelledSource(String(aliasname), walk)
@@ -156,7 +160,7 @@ export function rebuildAlias(fields: Fields, walk: Walk, rebuild: Rebuild): unkn
 }
 
 /** `USING (columns)`. */
-export function rebuildJoin(fields: Fields, walk: Walk, rebuild: Rebuild): unknown {
+export function rebuildJoin(fields: NodeFields, walk: Walk, rebuild: Rebuild): unknown {
   const { usingClause, ...rest } = fields
   const checked = rebuild.fields('JoinExpr', rest, walk)
   return {
@@ -166,9 +170,9 @@ export function rebuildJoin(fields: Fields, walk: Walk, rebuild: Rebuild): unkno
 }
 
 function spelledNames(names: unknown, walk: Walk): unknown[] {
-  return list(names).map((entry) => {
+  return nodeList(names).map((entry) => {
     const name = stringOf(entry)
-    if (name === undefined) throw refusal(walk, 'this name is not supported')
+    if (name === undefined) throw sqlRefusal(walk, 'this name is not supported')
     return { String: { sval: namedColumn(name, walk) } }
   })
 }

@@ -14,29 +14,29 @@ import {
 import { lateralHint, longSeriesHint, seriesHint } from '../../../words/hints.ts'
 import {
   bare,
-  type Fields,
   fieldsOf,
   integerConstant,
   isFields,
-  list,
   movedTo,
+  type NodeFields,
   nameParts,
+  nodeList,
   ownName,
-  refusal,
+  sqlRefusal,
   stringOf,
   type Walk,
 } from '../../parse/walk.ts'
 
 /** `numbers(count)` as the series it is, with its column called `number`. */
-export function asSeries(fields: Fields, walk: Walk): Fields {
-  const [entry, ...others] = list(fields['functions'])
-  const [call] = list(fieldsOf(entry, 'List')['items'])
+export function asSeries(fields: NodeFields, walk: Walk): NodeFields {
+  const [entry, ...others] = nodeList(fields['functions'])
+  const [call] = nodeList(fieldsOf(entry, 'List')['items'])
   const { funcname, args } = fieldsOf(call, 'FuncCall')
-  if (others.length > 0 || stringOf(list(funcname)[0]) !== 'numbers' || list(funcname).length > 1)
+  if (others.length > 0 || stringOf(nodeList(funcname)[0]) !== 'numbers' || nodeList(funcname).length > 1)
     return fields
-  const bounds = numbersBounds(list(args).map(integerConstant))
+  const bounds = numbersBounds(nodeList(args).map(integerConstant))
   const place = movedTo(walk, fieldsOf(call, 'FuncCall'))
-  if (!bounds || list(args).length === 0) throw refusal(place, numbersProblem, seriesHint)
+  if (!bounds || nodeList(args).length === 0) throw sqlRefusal(place, numbersProblem, seriesHint)
   const series = {
     funcname: nameParts('generate_series'),
     args: bounds.map((value) => ({ A_Const: { ival: value === 0 ? {} : { ival: value } } })),
@@ -50,14 +50,14 @@ export function asSeries(fields: Fields, walk: Walk): Fields {
  * The name of the function that makes this series.
  * @throws UserQueryError `sql_refused` where its bounds are columns, or too far apart
  */
-export function seriesName(args: readonly unknown[], walk: Walk): readonly Fields[] {
+export function seriesName(args: readonly unknown[], walk: Walk): readonly NodeFields[] {
   if (args.length < 2 || args.length > 3 || args.some(namesColumn))
-    throw refusal(walk, 'generate_series takes constants and sub-selects: from, to, step', lateralHint)
+    throw sqlRefusal(walk, 'generate_series takes constants and sub-selects: from, to, step', lateralHint)
   const bounds = args.map(integerConstant)
   const [from, to, step = 1] = bounds
   if (bounds.includes(undefined) || from === undefined || to === undefined)
     return ownName('generate_series', walk)
-  if (!isBoundedSeries(from, to, step)) throw refusal(walk, seriesProblem, seriesHint)
+  if (!isBoundedSeries(from, to, step)) throw sqlRefusal(walk, seriesProblem, seriesHint)
   return nameParts('generate_series')
 }
 

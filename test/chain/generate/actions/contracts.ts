@@ -1,5 +1,5 @@
 /** Contracts beside Tempo's own: coins, collectibles, vaults, factories, failures. */
-import { callOf, onExchange, onToken, pathUsd, unlimited } from '#local/devchain/traffic/calls.ts'
+import { abiCall, onExchange, onToken, pathUsd, unlimited } from '#local/devchain/traffic/calls.ts'
 import type { Hex } from '#primitives.ts'
 import { itemAt, sha256 } from '../../random.ts'
 import { coinAbi, createCoin, factoryAbi, failingAbi, nftAbi, vaultAbi, zooAbi } from '../contracts.ts'
@@ -12,18 +12,18 @@ export function coin(scene: Scene): Transaction {
   const from = random.pick(owners)
   const to = scene.recipient()
   if (kind === 'Coin' && random.chance(0.2))
-    return { from, calls: [callOf(address, coinAbi, 'approve', [to, random.magnitude(1, 1e15)])] }
+    return { from, calls: [abiCall(address, coinAbi, 'approve', [to, random.magnitude(1, 1e15)])] }
   const owner = scene.world.byAddress.get(to)
   if (owner) owners.push(owner)
   const amount = random.magnitude(1, from === owners[0] ? 1e4 : 10)
-  return { from, calls: [callOf(address, coinAbi, 'transfer', [to, amount])] }
+  return { from, calls: [abiCall(address, coinAbi, 'transfer', [to, amount])] }
 }
 
 export function nft(scene: Scene): Transaction {
   const { random } = scene
   const from = scene.wallet()
   const id = BigInt(random.between(1, 1e9)) << BigInt(random.below(200))
-  return { from, calls: [callOf(scene.contract('Nft'), nftAbi, 'mint', [id])] }
+  return { from, calls: [abiCall(scene.contract('Nft'), nftAbi, 'mint', [id])] }
 }
 
 export function vault(scene: Scene): Transaction {
@@ -34,16 +34,16 @@ export function vault(scene: Scene): Transaction {
   const choice = random.below(6)
   const receiver = random.chance(0.8) ? from.address : scene.recipient()
   if (choice < 3) {
-    const deposit = callOf(address, vaultAbi, 'deposit', [assets, receiver])
+    const deposit = abiCall(address, vaultAbi, 'deposit', [assets, receiver])
     return { from, calls: scene.approved(from, pathUsd, address, deposit), gas: 3_000_000n }
   }
   if (choice === 3) {
     const shares = (assets / 10n) * 10n ** 12n
-    return { from, calls: [callOf(address, vaultAbi, 'redeem', [shares, receiver])] }
+    return { from, calls: [abiCall(address, vaultAbi, 'redeem', [shares, receiver])] }
   }
   if (choice === 4)
-    return { from, calls: [callOf(address, vaultAbi, 'withdrawExact', [assets / 10n, receiver])] }
-  return { from, calls: [callOf(address, vaultAbi, 'depositVenueShares', [assets, receiver])] }
+    return { from, calls: [abiCall(address, vaultAbi, 'withdrawExact', [assets / 10n, receiver])] }
+  return { from, calls: [abiCall(address, vaultAbi, 'depositVenueShares', [assets, receiver])] }
 }
 
 /** Logs of odd shapes. */
@@ -51,14 +51,14 @@ export function zoo(scene: Scene): Transaction {
   const { random } = scene
   const from = scene.wallet()
   const args = [BigInt(random.below(18)), random.magnitude(1, 1e15)] as const
-  return { from, calls: [callOf(scene.contract('Zoo'), zooAbi, 'show', args)] }
+  return { from, calls: [abiCall(scene.contract('Zoo'), zooAbi, 'show', args)] }
 }
 
 /** A creation inside a call, which no receipt names. */
 export function factoryMade(scene: Scene): Transaction {
   const from = scene.wallet()
   const salt: Hex = `0x${sha256(scene.random.next())}`
-  return { from, calls: [callOf(scene.contract('Factory'), factoryAbi, 'make', [salt])], gas: 6_000_000n }
+  return { from, calls: [abiCall(scene.contract('Factory'), factoryAbi, 'make', [salt])], gas: 6_000_000n }
 }
 
 export function deploy(scene: Scene): Transaction | undefined {
@@ -95,8 +95,8 @@ export function fail(scene: Scene): Transaction {
     [onToken(pathUsd, 'transfer', pathUsd, 1n)],
     [onExchange('place', itemAt(world.pairs, 0)[0], 1n, true, 10)],
     [onExchange('cancel', 10n ** 12n)],
-    [callOf(scene.contract('Failing'), failingAbi, 'fail', [BigInt(random.below(7))])],
-    [callOf(scene.contract('Failing'), failingAbi, 'swallow', [BigInt(random.below(3))])],
+    [abiCall(scene.contract('Failing'), failingAbi, 'fail', [BigInt(random.below(7))])],
+    [abiCall(scene.contract('Failing'), failingAbi, 'swallow', [BigInt(random.below(3))])],
     [{ to: scene.contract('Zoo'), data: '0xdeadbeef' as const }],
   ])
   return { from, calls, gas: random.pick([600_000n, 1_000_000n]) }

@@ -1,6 +1,6 @@
 /** The stablecoin exchange and the pools that turn fees into the validators' token. */
 import { Abis } from 'viem/tempo'
-import { callOf, exchange, feeManager, onExchange, pathUsd } from '#local/devchain/traffic/calls.ts'
+import { abiCall, exchange, feeManager, onExchange, pathUsd } from '#local/devchain/traffic/calls.ts'
 import type { Hex } from '#primitives.ts'
 import { itemAt } from '../../random.ts'
 import type { Scene } from '../scene.ts'
@@ -72,23 +72,23 @@ export function pool({ random, world }: Scene): Transaction {
   const token = random.pick(world.feeTokens.slice(1))
   const name = from === world.issuer && random.chance(0.4) ? 'burn' : 'mint'
   const args = [token, pathUsd, random.magnitude(1e6, 1e9), from.address] as const
-  return { from, calls: [callOf(feeManager, Abis.feeAmm, name, args)] }
+  return { from, calls: [abiCall(feeManager, Abis.feeAmm, name, args)] }
 }
 
 export function rebalance({ random, world }: Scene): Transaction {
   const from = random.pick(world.makers)
   const token = random.pick(world.feeTokens.slice(1))
   const args = [token, pathUsd, random.magnitude(100, 20_000), world.issuer.address] as const
-  return { from, calls: [callOf(feeManager, Abis.feeAmm, 'rebalanceSwap', args)] }
+  return { from, calls: [abiCall(feeManager, Abis.feeAmm, 'rebalanceSwap', args)] }
 }
 
 export function collectFees(scene: Scene): Transaction {
   const from = scene.wallet()
   const args = [scene.random.pick(scene.world.validators).address, pathUsd] as const
-  return { from, calls: [callOf(feeManager, Abis.feeManager, 'distributeFees', args)] }
+  return { from, calls: [abiCall(feeManager, Abis.feeManager, 'distributeFees', args)] }
 }
 
 export function preference(scene: Scene): Transaction {
   const from = scene.wallet()
-  return { from, calls: [callOf(feeManager, Abis.feeManager, 'setUserToken', [scene.commonToken()])] }
+  return { from, calls: [abiCall(feeManager, Abis.feeManager, 'setUserToken', [scene.commonToken()])] }
 }

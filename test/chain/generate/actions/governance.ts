@@ -1,7 +1,7 @@
 /** Issuers' decisions about their tokens, and new tokens. */
 import { Abis } from 'viem/tempo'
 import { units } from '#local/devchain/traffic/action.ts'
-import { alphaUsd, callOf, onToken, pathUsd, policyRegistry, roleOf } from '#local/devchain/traffic/calls.ts'
+import { abiCall, alphaUsd, onToken, pathUsd, policyRegistry, roleOf } from '#local/devchain/traffic/calls.ts'
 import type { Scene } from '../scene.ts'
 import type { Transaction } from '../transaction.ts'
 
@@ -11,10 +11,10 @@ export function policy(scene: Scene): Transaction {
   const target = random.pick(world.frozen).address
   const registry = Abis.tip403Registry
   const changed = [scene.policy, target, random.chance(0.8)] as const
-  const change = callOf(policyRegistry, registry, 'modifyPolicyBlacklist', changed)
+  const change = abiCall(policyRegistry, registry, 'modifyPolicyBlacklist', changed)
   const listed = [issuer.address, 0, [scene.recipient(), scene.recipient()]] as const
-  const list = callOf(policyRegistry, registry, 'createPolicyWithAccounts', listed)
-  const compound = callOf(policyRegistry, registry, 'createCompoundPolicy', [scene.policy, 1n, 1n])
+  const list = abiCall(policyRegistry, registry, 'createPolicyWithAccounts', listed)
+  const compound = abiCall(policyRegistry, registry, 'createCompoundPolicy', [scene.policy, 1n, 1n])
   const seized = random.magnitude(1e3, 1e6)
   const seize = onToken(world.launched.initech.address, 'burnBlocked', target, seized)
   return { from: issuer, calls: [random.pick([change, list, compound, seize, seize])], gas: 4_000_000n }

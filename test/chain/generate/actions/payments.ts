@@ -1,7 +1,7 @@
 /** Payments, and what their senders and issuers do around them. */
 
 import { units } from '#local/devchain/traffic/action.ts'
-import { type Call, onToken, unlimited } from '#local/devchain/traffic/calls.ts'
+import { onToken, type TxCall, unlimited } from '#local/devchain/traffic/calls.ts'
 import { writeMemo } from '../memo.ts'
 import type { Scene } from '../scene.ts'
 import type { Transaction } from '../transaction.ts'
@@ -22,7 +22,7 @@ export function payout(scene: Scene): Transaction {
   const { random } = scene
   const from = scene.wallet()
   const token = scene.tokenOf(from)
-  const pay = (): Call => {
+  const pay = (): TxCall => {
     const plain = random.chance(0.5)
     const [to, amount] = [scene.recipient(), scene.amount()]
     return plain

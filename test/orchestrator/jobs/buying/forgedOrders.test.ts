@@ -3,7 +3,7 @@
 // Method: a shop on a dev chain whose budget writes real reservations and says what it was asked.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
+import type { TempoChargeMethod } from '#payments/methods/charge/TempoCharges.ts'
 import { insertReservation, UNPROVED_PAYERS } from '#rows/jobs/reservations.ts'
 import { toHex } from '#store/sql.ts'
 import type { WalletBudget } from '#wallet/budget.ts'
@@ -73,7 +73,7 @@ test('one that only names an account is reserved of the share of all such orders
 })
 
 test('and of its payer’s own from its settlement on', async () => {
-  const unproving = (charges: TempoCharges) =>
+  const unproving = (charges: TempoChargeMethod) =>
     new Proxy(charges, {
       get(target, name) {
         if (name === 'provesPayer') return () => false

@@ -19,7 +19,7 @@ import { pause, resume } from '#rows/payments/pauses.ts'
 import { failPayment, listPayments, settlePayment } from '#rows/payments/payments.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { besideDevChain, parTokensDefault, quoteTerms } from '#wallet/currencies.ts'
-import { TempoCharge } from '#wallet/protocols/tempoCharge.ts'
+import { TempoChargePaying } from '#wallet/protocols/tempoCharge.ts'
 import { Budget } from '#wallet/spend/Budget.ts'
 import { deaf } from '../../../payments/support/deaf.ts'
 import { type SecondChain, startSecondChain, x402Payer } from '../../../payments/support/secondChain.ts'
@@ -305,7 +305,7 @@ async function buyer(account: LocalAccount, limits: Partial<typeof ample> = {}) 
   await adoptHistory(app, 0)
   const budget = new Budget({
     ...{ app, address: account.address, chains, terms, clock, mayPay: () => true },
-    ...{ limits: { ...ample, ...limits }, paying: [new TempoCharge({ account, chains, clock })] },
+    ...{ limits: { ...ample, ...limits }, paying: [new TempoChargePaying({ account, chains, clock })] },
   })
   const egress = new Egress({ isLocalOrigin: () => true })
   const quotes = new Quotes({ app: reads, egress, clock, allowance: endless, terms, budget })

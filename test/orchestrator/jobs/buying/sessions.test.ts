@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Sponsor } from '#payments/chain/Sponsor.ts'
-import type { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
+import type { TempoChargeMethod } from '#payments/methods/charge/TempoCharges.ts'
 import { membersOf } from '#primitives.ts'
 import { findChannel } from '#rows/payments/channels.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const sponsor = new Sponsor({ app: catalog.app, chainId, account: accountOf(7), limit: 10_000_000n })
   const { rpcUrl } = market.chain
   const sessions = sessionsOf({ app: catalog.app, rpcUrl, chainId, recipient, sponsor }, key)
-  const methods = (charges: TempoCharges) => [charges, sessions]
+  const methods = (charges: TempoChargeMethod) => [charges, sessions]
   ;[shop, other] = await Promise.all([serve({ methods }), serve({ methods })])
 })
 afterAll(async () => {

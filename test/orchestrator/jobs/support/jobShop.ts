@@ -8,7 +8,7 @@ import { JOBS_SCOPE, JobOrders, type JobOrdersOptions } from '#orchestrator/job/
 import { mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
 import { jobReadEndpoints, reviewEndpoints } from '#orchestrator/rest/jobs/index.ts'
-import type { TempoCharges } from '#payments/methods/charge/TempoCharges.ts'
+import type { TempoChargeMethod } from '#payments/methods/charge/TempoCharges.ts'
 import type { PaymentMethod } from '#payments/methods/PaymentMethod.ts'
 import { PayerProofs } from '#payments/PayerProofs.ts'
 import { Payments } from '#payments/Payments.ts'
@@ -44,7 +44,7 @@ export async function openJobShop(atEnd: (end: () => Promise<void>) => void, opt
     /** To the chain's node. */
     readonly transport?: Transport
     /** In the place of charges alone. */
-    readonly methods?: (charges: TempoCharges) => readonly PaymentMethod[]
+    readonly methods?: (charges: TempoChargeMethod) => readonly PaymentMethod[]
   } = {}) => {
     const refused = refusedPayments(catalog.app)
     const payments = new Payments({

@@ -1,7 +1,7 @@
 /** Sellers as functions, and a buyer that pays each once and remembers it. */
 import type { EgressAnswer, EgressRequest } from '#egress/egress.ts'
 import type { CatalogService, ServiceEndpoint } from '#orchestrator/catalog/service.ts'
-import type { FoundEndpoint } from '#orchestrator/plan/EndpointFinder.ts'
+import type { ResolvedEndpoint } from '#orchestrator/plan/EndpointFinder.ts'
 import type { PlanNode } from '#orchestrator/plan/plan.ts'
 import type { Buyer, Paid, Purchase, Purchased } from '#wallet/buyer.ts'
 
@@ -53,7 +53,7 @@ export class ScriptedSellers {
     this.#sales = sales
   }
 
-  readonly endpointOf = async (node: PlanNode): Promise<FoundEndpoint | null> => {
+  readonly endpointOf = async (node: PlanNode): Promise<ResolvedEndpoint | null> => {
     const sale = this.#sales[node.path]
     if (!sale) return null
     const endpoint = { method: node.method, path: node.path, requestFormat: 'json', paymentOffers: [] }
