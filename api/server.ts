@@ -20,22 +20,22 @@ import { addReference } from '#http/document/reference.ts'
 import { BODY_BYTES_MAX_DEFAULT, type Endpoint } from '#http/endpoint.ts'
 import { ApiError } from '#http/errors.ts'
 import { addManagement } from '#http/management.ts'
+import { RouteTable } from '#http/RouteTable.ts'
 import { type Access, openAccess } from '#http/request/access.ts'
 import { type ConnectionLimits, limitConnections } from '#http/request/connectionShares.ts'
 import type { CursorKeys } from '#http/request/cursor.ts'
 import { Deadlines } from '#http/request/deadline.ts'
 import type { Freshness } from '#http/request/freshness.ts'
-import { Guests } from '#http/request/guests.ts'
+import { Guests } from '#http/request/Guests.ts'
 import { assertDepth, assertWellFormed } from '#http/request/json.ts'
-import { Turns } from '#http/request/turns.ts'
+import { Turns } from '#http/request/Turns.ts'
 import { addRoute } from '#http/route.ts'
-import { RouteTable } from '#http/routeTable.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import type { SlotLimits } from '#runtime/slots.ts'
+import type { SlotLimits } from '#runtime/Slots.ts'
 import { type Logger, metrics } from '#telemetry.ts'
 
 export interface ServerOptions<Services> {
-  /** How many requests for chain data run and wait at once. Default: turns.ts. */
+  /** How many requests for chain data run and wait at once. Default: Turns.ts. */
   readonly turns?: SlotLimits
   readonly endpoints: readonly Endpoint<Services>[]
   readonly services: Services

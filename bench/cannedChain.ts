@@ -4,12 +4,12 @@
  * are JSON text, as a Tempo node would send them.
  */
 import type { RpcBlock, RpcReceipt, RpcTransaction } from '#ingest/read/block.ts'
-import { ByteBuffer } from '#ingest/read/json/byteBuffer.ts'
+import { ByteBuffer } from '#ingest/read/json/ByteBuffer.ts'
 import { receiptBytes } from '#ingest/read/receiptBytes.ts'
 import { headerHash } from '#ingest/verify/parts/header.ts'
 import { writeReceipt } from '#ingest/verify/parts/receipt.ts'
 import { writeTransaction } from '#ingest/verify/parts/transaction.ts'
-import { Bloom } from '#ingest/verify/tries/bloom.ts'
+import { Bloom } from '#ingest/verify/tries/Bloom.ts'
 import { RlpWriter } from '#ingest/verify/tries/rlp.ts'
 import { orderedTrieRoot } from '#ingest/verify/tries/trie.ts'
 import { address, hash } from '#primitives.ts'

@@ -12,7 +12,7 @@ import {
   seedMessage,
 } from '#ingest/finality/certificate/certificate.ts'
 import { signatureSuite } from '#ingest/finality/certificate/groupSignatures.ts'
-import { CertificateChecks } from '#ingest/finality/check/certificateChecks.ts'
+import { CertificateChecks } from '#ingest/finality/check/CertificateChecks.ts'
 import type { EpochKeys } from '#ingest/finality/keys/epochKeys.ts'
 import { EPOCH_BLOCKS } from '#ingest/finality/keys/epochs.ts'
 import { silentLogger } from '#telemetry.ts'

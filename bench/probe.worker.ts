@@ -1,6 +1,6 @@
 /** Entry of a thread of the bare probe: fetches a range, scans it, and hands over its rows. */
 import { parentPort } from 'node:worker_threads'
-import { ascii, JsonCursor } from '#ingest/read/json/jsonCursor.ts'
+import { ascii, JsonCursor } from '#ingest/read/json/JsonCursor.ts'
 import { sliceRange } from '#transform/decode/sliceRange.ts'
 import { ProbeEncoder, type ProbePiece } from './probeEncoder.ts'
 import { probeTables } from './probeTables.ts'

@@ -2,10 +2,10 @@
  * The bare probe's way from bytes to bytes: one pass over the JSON into COPY tuples and Native
  * columns, nothing checked.
  */
-import { ByteBuffer } from '#ingest/read/json/byteBuffer.ts'
+import { ByteBuffer } from '#ingest/read/json/ByteBuffer.ts'
 import { decodeHex } from '#ingest/read/json/hexBytes.ts'
-import { ascii, type JsonCursor } from '#ingest/read/json/jsonCursor.ts'
-import { ObjectKeys } from '#ingest/read/json/objectKeys.ts'
+import { ascii, type JsonCursor } from '#ingest/read/json/JsonCursor.ts'
+import { ObjectKeys } from '#ingest/read/json/ObjectKeys.ts'
 import { copyFixed, writeInt64, writeUint64Little, writeVarint } from '#transform/encode/values.ts'
 import { type ProbeKind, type ProbeTable, probeColumns } from './probeTables.ts'
 

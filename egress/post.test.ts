@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemRuntime } from '#runtime/runtime.ts'
-import { Egress } from './egress.ts'
+import { Egress } from './Egress.ts'
 import { EgressFailedError, EgressRefusedError } from './errors.ts'
 import { post, readRetryAfterMs } from './post.ts'
 

@@ -3,7 +3,7 @@
  * these bytes.
  */
 import type { Clock } from '#runtime/runtime.ts'
-import type { Egress, EgressPurpose } from './egress.ts'
+import type { Egress, EgressPurpose } from './Egress.ts'
 import { EgressFailedError, EgressRefusedError } from './errors.ts'
 
 export interface Post {

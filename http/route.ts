@@ -27,14 +27,14 @@ import {
   Standing,
   waitForMinBlock,
 } from './request/freshness.ts'
-import type { Guests } from './request/guests.ts'
+import type { Guests } from './request/Guests.ts'
 import { bodyReader, isBodyOptional } from './request/json.ts'
 import type { Paging } from './request/pagination.ts'
 import { parsePath, parseQuery, type RawQuery } from './request/query.ts'
-import type { Turns } from './request/turns.ts'
+import type { Turns } from './request/Turns.ts'
+import { SharedReads } from './SharedReads.ts'
 import { saleOf } from './sale.ts'
 import { sendAnswer } from './sendAnswer.ts'
-import { SharedReads } from './sharedReads.ts'
 import type { EventStream } from './stream/sse.ts'
 
 declare module 'fastify' {

@@ -3,7 +3,7 @@ import type { Clock } from '#runtime/runtime.ts'
 import type { Endpoint, PricedRequest } from './endpoint.ts'
 import { partyOf, type Sale } from './request/access.ts'
 import { type Freshness, waitForMinBlock } from './request/freshness.ts'
-import type { Turns } from './request/turns.ts'
+import type { Turns } from './request/Turns.ts'
 
 /** The means to look at a request beforehand. */
 interface SaleContext<Services> {

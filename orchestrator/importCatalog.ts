@@ -5,7 +5,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import { parse as parseYaml } from 'yaml'
-import type { Egress } from '#egress/egress.ts'
+import type { Egress } from '#egress/Egress.ts'
 import { failure, MillraceError, messageOf } from '#errors.ts'
 import type { RequestProblem } from '#http/errors.ts'
 import { itemsOf, membersOf, shorten } from '#primitives.ts'

@@ -1,6 +1,7 @@
 /** The local dev chains of a program: started, told of, watched over, and given something to do. */
+
+import { DevRpc, field, hexQuantity } from '#local/devchain/DevRpc.ts'
 import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
-import { DevRpc, field, hexQuantity } from '#local/devchain/devRpc.ts'
 import { type DevChain, type DevChainOptions, startDevChain } from '#local/devchain/node.ts'
 import { runTraffic } from '#local/devchain/trafficThread.ts'
 import type { Hex } from '#primitives.ts'

@@ -2,7 +2,7 @@
 import type { Engine } from '#primitives.ts'
 import { RecentLook } from '#runtime/RecentLook.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import type { SlotLimits } from '#runtime/slots.ts'
+import type { SlotLimits } from '#runtime/Slots.ts'
 import type { ExportDebts } from './exports/Exports.ts'
 import { QueryTurns } from './QueryTurns.ts'
 import {

@@ -3,7 +3,7 @@
  * of either, all of them together, so that those who are known find the other half.
  */
 import type { Clock } from '#runtime/runtime.ts'
-import { type SlotLimits, Slots } from '#runtime/slots.ts'
+import { type SlotLimits, Slots } from '#runtime/Slots.ts'
 import { type ExportDebts, Exports } from './exports/Exports.ts'
 import { isExport } from './limits.ts'
 import type { QueryRequest, ResultEvent } from './result.ts'

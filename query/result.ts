@@ -106,7 +106,7 @@ export interface QueryRequest {
   /** Only rows of these blocks exist for the query; absent: of all that the catalog has. */
   readonly blocks?: RangeSet
   readonly signal?: AbortSignal
-  /** The one whose share of the slots it takes from; absent: nobody's (slots.ts). */
+  /** The one whose share of the slots it takes from; absent: nobody's (Slots.ts). */
   readonly party?: string
   /** It runs behind all others: in half of the slots, on time that nothing else of the machine takes. */
   readonly behind?: boolean

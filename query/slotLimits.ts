@@ -1,5 +1,5 @@
 /** How many queries run at once, and the errors of those that may not. */
-import type { SlotErrors, SlotLimits } from '#runtime/slots.ts'
+import type { SlotErrors, SlotLimits } from '#runtime/Slots.ts'
 import { UserQueryError } from './UserQueryError.ts'
 
 /**

@@ -135,7 +135,7 @@ test('what goes on until it is told to stop goes by `repeat`', () => {
 test('the text of a failure decides nothing but in the readers of nodes and engines', () => {
   const readers = [
     'ingest/rpc/client/nodeErrors.ts',
-    'local/engines/clickhouse/chdb.ts',
+    'local/engines/clickhouse/ChdbSession.ts',
     ...['query/clickhouse/compile/demanded.ts', 'query/clickhouse/read/errors.ts'],
     ...['query/postgres/read/errors.ts', 'query/words/failurePlaces.ts'],
   ]

@@ -38,3 +38,13 @@ test('no name is declared by three files', () => {
 test('names that two files declare only become fewer', () => {
   expect(sharedNames(sources, read).size).toBeLessThanOrEqual(SHARED_NAMES_MAX)
 })
+
+test('a file of one class has the name of the class, in its casing', () => {
+  const classes = /^export (?:abstract )?class (\w+)/gm
+  const miscased = sources.filter((file) => {
+    const base = file.slice(file.lastIndexOf('/') + 1, -'.ts'.length)
+    const names = [...read(file).matchAll(classes)].map(([, name = '']) => name)
+    return names.some((name) => name !== base && name.toLowerCase() === base.toLowerCase())
+  })
+  expect(miscased).toEqual([])
+})

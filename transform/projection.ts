@@ -5,7 +5,7 @@
  * worker, after the base rows of the transaction are built, in block order; they see no clock, no
  * store and no other transaction.
  */
-import type { BytesAt } from '#ingest/read/json/byteBuffer.ts'
+import type { BytesAt } from '#ingest/read/json/ByteBuffer.ts'
 import type { Address, Hash, Hex } from '#primitives.ts'
 import type { ChainProfile } from './profile.ts'
 import type { ProjectionName, StoredRow, TableName } from './tables.ts'

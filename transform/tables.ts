@@ -12,7 +12,7 @@
  * (`+`) are last, as Postgres has them.
  */
 
-import type { BytesAt } from '#ingest/read/json/byteBuffer.ts'
+import type { BytesAt } from '#ingest/read/json/ByteBuffer.ts'
 import { columnDocs, type TableDoc } from './columnDocs.ts'
 
 /**

@@ -2,7 +2,7 @@
  * The port between a price and the wallet: a plan is quoted, and sold, only as long as the wallet
  * would buy all of its calls now.
  */
-import type { EgressAnswer } from '#egress/egress.ts'
+import type { EgressAnswer } from '#egress/Egress.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import type { Offered } from './paying.ts'
 

@@ -2,7 +2,7 @@
  * The port between a job and the wallet: one call of a seller, paid for at most once. A job says
  * what is called and what it may cost; the wallet alone knows keys, credentials and the chain.
  */
-import type { EgressMethod } from '#egress/egress.ts'
+import type { EgressMethod } from '#egress/Egress.ts'
 
 export interface Buyer {
   /**

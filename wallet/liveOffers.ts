@@ -3,7 +3,7 @@
  * says is no offer, and hides no other.
  */
 import { Compile } from 'typebox/compile'
-import type { EgressAnswer } from '#egress/egress.ts'
+import type { EgressAnswer } from '#egress/Egress.ts'
 import * as s from '#http/schema.ts'
 import { membersOf } from '#primitives.ts'
 import { jsonIn } from '#text/jsonIn.ts'

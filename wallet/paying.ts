@@ -1,5 +1,5 @@
 /** A protocol that money leaves by: what it pays, and what the chain says of it afterwards. */
-import type { EgressAnswer } from '#egress/egress.ts'
+import type { EgressAnswer } from '#egress/Egress.ts'
 import { failure } from '#errors.ts'
 import type { Fee } from '#money/fees.ts'
 import type { SpendProtocol } from '#rows/jobs/spends.ts'

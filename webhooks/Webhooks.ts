@@ -3,7 +3,7 @@
  * turn, so that it holds from one block on.
  */
 import { randomBytes } from 'node:crypto'
-import type { Egress } from '#egress/egress.ts'
+import type { Egress } from '#egress/Egress.ts'
 import type { Reply } from '#egress/post.ts'
 import { failure } from '#errors.ts'
 import { withinBound } from '#rows/bounds.ts'
@@ -14,7 +14,7 @@ import { insertAttempts, readClaim } from '#rows/webhooks/claims.ts'
 import { countAttempt, type DeliveryDetail, insertImmediate } from '#rows/webhooks/deliveries.ts'
 import { storeOutcomes } from '#rows/webhooks/outcomes.ts'
 import { lockPosition, subscriptionsChanged } from '#rows/webhooks/positions.ts'
-import { withdrawQueued } from '#rows/webhooks/retention.ts'
+import { withdrawQueued } from '#rows/webhooks/Retention.ts'
 import {
   type Change,
   type Context,

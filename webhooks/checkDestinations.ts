@@ -1,5 +1,5 @@
 /** Destinations are looked at when the program starts: what they led to may have changed meanwhile. */
-import type { Egress } from '#egress/egress.ts'
+import type { Egress } from '#egress/Egress.ts'
 import { EgressRefusedError } from '#egress/errors.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import type { Sealer } from '#rows/sealing.ts'

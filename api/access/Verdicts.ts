@@ -2,7 +2,7 @@
  * Verdicts on credentials, for a moment: found or not, so that a key costs one look into the database a
  * second and a made-up one costs no more. A revocation is felt when the moment is over.
  */
-import { SharedReads } from '#http/sharedReads.ts'
+import { SharedReads } from '#http/SharedReads.ts'
 import { BoundedMap } from '#runtime/BoundedMap.ts'
 import type { Clock } from '#runtime/runtime.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { everybody } from '#runtime/slots.ts'
+import { everybody } from '#runtime/Slots.ts'
 import { PLACE_MS_MAX, placeToYield } from './places.ts'
 
 const place = (party: string, sinceMs: number, clients = 1) => ({ party, sinceMs, clients })

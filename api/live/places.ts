@@ -2,7 +2,7 @@
  * Which live query gives up its place where none is free: one of the party that holds the most, or,
  * where all hold as few, one that was held for long.
  */
-import { everybody } from '#runtime/slots.ts'
+import { everybody } from '#runtime/Slots.ts'
 
 export interface HeldPlace {
   /** The caller that began the query, or the first of those that still watch it. */

@@ -6,7 +6,7 @@
 import { ApiError } from '#http/errors.ts'
 import type { Allowance } from '#http/request/access.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import { everybody } from '#runtime/slots.ts'
+import { everybody } from '#runtime/Slots.ts'
 
 const SECOND_MS = 1_000
 

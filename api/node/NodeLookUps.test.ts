@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { hash } from '#primitives.ts'
-import { everybody } from '#runtime/slots.ts'
+import { everybody } from '#runtime/Slots.ts'
 import { LOOK_UPS_MAX, LOOK_UPS_PER_CALLER_MAX, NodeLookUps } from './NodeLookUps.ts'
 
 const hashOf = (number: number) => hash(`0x${number.toString(16).padStart(64, '0')}`)

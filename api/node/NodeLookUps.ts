@@ -4,7 +4,7 @@
  */
 
 import type { Allowance } from '#http/request/access.ts'
-import { SharedReads } from '#http/sharedReads.ts'
+import { SharedReads } from '#http/SharedReads.ts'
 import type { Hash } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { NodeCalls } from './NodeCalls.ts'

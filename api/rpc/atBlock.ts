@@ -1,6 +1,6 @@
 /** Calls about a block, its content, or the chain's state there. */
 import { sliceItems, sliceText } from '#ingest/read/json/jsonSlices.ts'
-import type { RelayWish } from '#ingest/relay/relay.ts'
+import type { RelayWish } from '#ingest/relay/Relay.ts'
 import type { RelayAnswer } from '#ingest/relay/relayAnswer.ts'
 import { rpcQuantity } from '#ingest/rpc/client/parse.ts'
 import { answered, type RpcOutcome } from './answer.ts'

@@ -3,7 +3,7 @@
  * nodes would understand the tag differently.
  */
 import { sliceItems, sliceText } from '#ingest/read/json/jsonSlices.ts'
-import type { RelayWish } from '#ingest/relay/relay.ts'
+import type { RelayWish } from '#ingest/relay/Relay.ts'
 import { rpcQuantity } from '#ingest/rpc/client/parse.ts'
 import { isRecord } from '#primitives.ts'
 

@@ -1,17 +1,17 @@
 /** The context of every way of answering a call, and the way of most: ask the pool. */
 
 import type { Caller } from '#http/request/access.ts'
-import type { SharedReads } from '#http/sharedReads.ts'
+import type { SharedReads } from '#http/SharedReads.ts'
 import { sliceMembers, sliceText } from '#ingest/read/json/jsonSlices.ts'
-import type { Relay, RelayWish } from '#ingest/relay/relay.ts'
+import type { Relay, RelayWish } from '#ingest/relay/Relay.ts'
 import type { RelayAnswer } from '#ingest/relay/relayAnswer.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import type { ChainState } from '#store/ledger/chainState.ts'
+import type { ChainState } from '#store/ledger/ChainState.ts'
 import type { Postgres } from '#store/postgres.ts'
 import type { RpcOutcome } from './answer.ts'
 import { type Heights, numberOf } from './blocks.ts'
-import type { KeptAnswers } from './keptAnswers.ts'
+import type { KeptAnswers } from './KeptAnswers.ts'
 import type { JsonRpcRequest } from './message.ts'
 
 /** The stores of a chain. */

@@ -5,7 +5,7 @@
 
 import { ApiError } from '#http/errors.ts'
 import { assertDepth, isWellFormedJson } from '#http/request/json.ts'
-import type { Slice } from '#ingest/read/json/jsonCursor.ts'
+import type { Slice } from '#ingest/read/json/JsonCursor.ts'
 import { sliceItems, sliceMembers, sliceText } from '#ingest/read/json/jsonSlices.ts'
 import { invalidParams, invalidRequest, type RpcFailure } from './failure.ts'
 

@@ -2,7 +2,7 @@
  * Reads that are paid for, against the same by key. A charge waits for its block, so the server's CPU
  * is compared; a voucher is signed for each read and waits for nothing.
  */
-import { DevRpc } from '#local/devchain/devRpc.ts'
+import { DevRpc } from '#local/devchain/DevRpc.ts'
 import { openSession } from '#test/payments/support/sessions.ts'
 import { accountOf, payer } from '#test/payments/support/shop.ts'
 import { type Line, median } from '../harness.ts'

@@ -1,6 +1,6 @@
 /**
  * The API key that this page's requests carry, where its reader gave one. It is sent as a header
- * and stands in no URL; requests of the signed-in person (accountClient.ts) go without it.
+ * and stands in no URL; requests of the signed-in person (AccountClient.ts) go without it.
  */
 let held: string | null = null
 

@@ -1,10 +1,10 @@
 /** Starts the console: the frame around the pages, and the page that the address bar names. */
 import { carryKey } from '../model/apiKey.ts'
 import { heldKey } from './account/heldKey.ts'
-import { ChainChoice } from './chainChoice.ts'
+import { ChainChoice } from './ChainChoice.ts'
 import { pages } from './pages.ts'
 import { showPulse } from './pulse.ts'
-import { Router } from './router.ts'
+import { Router } from './Router.ts'
 import { followStatus, type StatusSample } from './statusFeed.ts'
 
 carryKey(heldKey())

@@ -8,7 +8,7 @@
  * and `units` where one request counts as many.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { everybody } from '#runtime/slots.ts'
+import { everybody } from '#runtime/Slots.ts'
 import type { ApiError } from '../errors.ts'
 
 /** To whom a resource belongs: a project, or the account that paid for it. */

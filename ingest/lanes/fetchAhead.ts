@@ -1,4 +1,4 @@
-import type { ByteBudget, ByteGrant } from '../byteBudget.ts'
+import type { ByteBudget, ByteGrant } from '../ByteBudget.ts'
 import type { BlockRange } from '../range.ts'
 import type { Batch } from '../sink.ts'
 import { type Fetched, type Fetcher, fetchVerified } from './fetchVerified.ts'

@@ -1,17 +1,17 @@
 import { failure, messageOf } from '#errors.ts'
 import { remedyOf } from '#runtime/backoff.ts'
 import type { VisitFailpoint } from '#runtime/failpoints.ts'
-import { DecodeWorkerError } from '../decodeWorkerError.ts'
+import { DecodeWorkerError } from '../DecodeWorkerError.ts'
 import type { BlockRange } from '../range.ts'
-import { NodeAnswerError } from '../read/nodeAnswerError.ts'
+import { NodeAnswerError } from '../read/NodeAnswerError.ts'
 import { isIncomplete } from '../read/parsedAnswer.ts'
 import type { Batch, Decode } from '../sink.ts'
 import type { RawRange, Source } from '../source.ts'
-import { RefutedError } from '../verify/refutedError.ts'
+import { RefutedError } from '../verify/RefutedError.ts'
 import { assertContinuous } from './reorg.ts'
-import { type Answered, type Fetched, UnprovedAnswers, type Witnessing } from './unproved.ts'
+import { type Answered, type Fetched, UnprovedAnswers, type Witnessing } from './UnprovedAnswers.ts'
 
-export type { Fetched } from './unproved.ts'
+export type { Fetched } from './UnprovedAnswers.ts'
 
 /** The means to turn a range into a checked batch, for both lanes. */
 export interface Fetcher<B extends Batch> {

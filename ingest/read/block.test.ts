@@ -4,7 +4,7 @@ import { type BuiltBlock, builtBlock } from '#test/support/builtBlock.ts'
 import { readAt, withAt, withFlipped } from '#test/support/json.ts'
 import { type AskedBlock, parseBlock, parseReceipts } from './block.ts'
 import { type LoosePart, looseParts } from './looseParts.ts'
-import { NodeAnswerError } from './nodeAnswerError.ts'
+import { NodeAnswerError } from './NodeAnswerError.ts'
 
 let built: BuiltBlock
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { parseBlock, parseReceipts, type RpcBlock, type RpcReceipt } from './block.ts'
 import { type Loose, nothingLoose } from './looseParts.ts'
-import { type NodeAnswerCode, NodeAnswerError } from './nodeAnswerError.ts'
+import { type NodeAnswerCode, NodeAnswerError } from './NodeAnswerError.ts'
 import { ownReceipts } from './ownReceipts.ts'
 
 /** A node's answer for one height. Either may be anything, null included. */

@@ -1,6 +1,6 @@
 import type { RpcLog, RpcReceipt } from './block.ts'
 import { feeTermsOf } from './feeTerms.ts'
-import type { ByteBuffer, BytesAt } from './json/byteBuffer.ts'
+import type { ByteBuffer, BytesAt } from './json/ByteBuffer.ts'
 import { decodeHex } from './json/hexBytes.ts'
 import {
   ADDRESS_BYTES,

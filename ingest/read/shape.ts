@@ -6,7 +6,7 @@
  */
 
 import type { Hex } from '#primitives.ts'
-import { type NodeAnswerCode, NodeAnswerError } from './nodeAnswerError.ts'
+import { type NodeAnswerCode, NodeAnswerError } from './NodeAnswerError.ts'
 import { spelledHex, spelledQuantity } from './spelling.ts'
 
 /** A JSON object whose fields have not been checked. */

@@ -1,7 +1,7 @@
 /** The shape of one transaction in a block's answer, by the fields it has. */
 
 import type { Loose } from './looseParts.ts'
-import { NodeAnswerError } from './nodeAnswerError.ts'
+import { NodeAnswerError } from './NodeAnswerError.ts'
 import {
   type AnswerPlace,
   DIGITS8,

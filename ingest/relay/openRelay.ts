@@ -2,10 +2,10 @@
 import type { Clock } from '#runtime/runtime.ts'
 import { type OpenTransport, poolOf, RpcClient } from '../rpc/client/client.ts'
 import { distinctUrls } from '../rpc/client/endpointUrl.ts'
-import { Endpoint } from '../rpc/endpoints/endpoint.ts'
+import { Endpoint } from '../rpc/endpoints/Endpoint.ts'
 import type { PooledSource } from '../rpc/rpcSource.ts'
-import { Relay } from './relay.ts'
-import { RELAY_DEADLINE_MS, RELAY_LIMIT_MAX, RelayEndpoint } from './relayEndpoint.ts'
+import { Relay } from './Relay.ts'
+import { RELAY_DEADLINE_MS, RELAY_LIMIT_MAX, RelayEndpoint } from './RelayEndpoint.ts'
 
 export interface RelayOptions {
   /** Endpoints for the calls of clients alone; empty or absent where the source's carry those too. */

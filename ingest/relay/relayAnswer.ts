@@ -4,7 +4,7 @@
  */
 import { jsonIn } from '#text/jsonIn.ts'
 import { sliceMembers, sliceText } from '../read/json/jsonSlices.ts'
-import type { HttpAnswer } from '../rpc/client/body.ts'
+import type { HttpAnswer } from '../rpc/client/BodyCollector.ts'
 import type { RpcClient } from '../rpc/client/client.ts'
 import type { RpcFailure } from '../rpc/client/errors.ts'
 import { classifyNodeError, type NodeError, readNodeError, saysReverted } from '../rpc/client/nodeErrors.ts'

@@ -6,8 +6,8 @@
 import { type BlockRef, type Hash, membersOf } from '#primitives.ts'
 import { CERTIFICATE_BYTES_MAX } from '../finality/certificate/certificate.ts'
 import { type RecomputedHeader, recomputedHeader } from '../finality/certificate/recomputedHeader.ts'
-import type { Admission } from './endpoints/admission.ts'
-import type { Endpoint } from './endpoints/endpoint.ts'
+import type { Admission } from './endpoints/Admission.ts'
+import type { Endpoint } from './endpoints/Endpoint.ts'
 
 /** The newest block that is final, or one that a height names. */
 export type FinalizationOf = 'latest' | { readonly height: number }

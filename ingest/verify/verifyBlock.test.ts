@@ -11,7 +11,7 @@ import { scanned } from '../../test/support/scanned.ts'
 import { parseBlock, parseReceipts } from '../read/block.ts'
 import { creationAddress } from './parts/creationAddress.ts'
 import { detectHeaderRule, type HeaderRule } from './parts/header.ts'
-import { provedParts, RefutedError } from './refutedError.ts'
+import { provedParts, RefutedError } from './RefutedError.ts'
 import { assertNotRefuted, type BlockProof, verifyBlock } from './verifyBlock.ts'
 
 const allProved: BlockProof = {

@@ -5,7 +5,7 @@
 
 import type { RpcBlock, RpcTransaction } from '../read/block.ts'
 import { leavesOutSlot } from '../read/header/forkFields.ts'
-import type { BytesAt } from '../read/json/byteBuffer.ts'
+import type { BytesAt } from '../read/json/ByteBuffer.ts'
 import { type Loose, nothingLoose } from '../read/looseParts.ts'
 import {
   ADDRESS_BYTES,
@@ -20,9 +20,9 @@ import { type HeaderRule, hasFieldsOfTempo, hasUnknownHeaderFields, headerHash }
 import { hasKnownReceipt, writeReceipt } from './parts/receipt.ts'
 import { type TransactionVerdict, transactionVerdict, writeEnvelope } from './parts/transaction.ts'
 import { hasListsOf } from './parts/withdrawals.ts'
-import { provedParts, RefutedError } from './refutedError.ts'
-import { Bloom } from './tries/bloom.ts'
-import { DigestBatch } from './tries/digestBatch.ts'
+import { provedParts, RefutedError } from './RefutedError.ts'
+import { Bloom } from './tries/Bloom.ts'
+import { DigestBatch } from './tries/DigestBatch.ts'
 import { RlpWriter } from './tries/rlp.ts'
 import { orderedTrieRoot } from './tries/trie.ts'
 

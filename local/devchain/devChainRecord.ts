@@ -4,7 +4,7 @@
  */
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { field } from './devRpc.ts'
+import { field } from './DevRpc.ts'
 
 /** Chain id of the dev chain: the one that viem has for Tempo's local network. */
 export const DEV_CHAIN_ID = 1337

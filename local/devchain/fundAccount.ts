@@ -2,7 +2,7 @@
 import { encodeFunctionData } from 'viem'
 import { Abis } from 'viem/tempo'
 import { allowChannels } from './channels/escrow.ts'
-import { DevRpc } from './devRpc.ts'
+import { DevRpc } from './DevRpc.ts'
 import { DEV_DOLLAR, mintOf } from './dollar/dollar.ts'
 import { type DevNode, genesisTokens, sendFromGenesis } from './genesisAccount.ts'
 

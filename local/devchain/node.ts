@@ -22,6 +22,7 @@ import type { Logger } from '#telemetry.ts'
 import { findFreePort } from '../freePort.ts'
 import { awaitExit, isRunning, logTail, signalAnvil, spawnAnvil } from './anvilProcess.ts'
 import { placeChannels } from './channels/escrow.ts'
+import { DevRpc, hexQuantity, textField } from './DevRpc.ts'
 import {
   DEV_CHAIN_ID,
   type DevChainFiles,
@@ -30,7 +31,6 @@ import {
   readRecord,
   writeRecord,
 } from './devChainRecord.ts'
-import { DevRpc, hexQuantity, textField } from './devRpc.ts'
 import { placeDollar } from './dollar/dollar.ts'
 import { findAnvil } from './findAnvil.ts'
 

@@ -1,6 +1,6 @@
 /** Selling on a dev chain, by a charge, a session or x402. */
 import { channelTransport } from './channels/channelTransport.ts'
-import { DevRpc } from './devRpc.ts'
+import { DevRpc } from './DevRpc.ts'
 import { devDollarOn } from './dollar/dollar.ts'
 import { type DevNode, genesisAccount } from './genesisAccount.ts'
 

@@ -2,14 +2,14 @@
  * Runs jobs: takes those that are due, holds them while it runs them, and leaves them to any other
  * process when it ends, however it ends.
  */
-import type { Egress } from '#egress/egress.ts'
+import type { Egress } from '#egress/Egress.ts'
 import { messageOf } from '#errors.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { type HeldJobs, heldJobs } from '#rows/jobs/heldJobs.ts'
 import type { Places, TakenJob } from '#rows/jobs/takeJobs.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Runtime } from '#runtime/runtime.ts'
-import { type SlotLimits, Slots, slotErrors } from '#runtime/slots.ts'
+import { type SlotLimits, Slots, slotErrors } from '#runtime/Slots.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
 import type { Logger } from '#telemetry.ts'
 import type { Buyer } from '#wallet/buyer.ts'

@@ -2,7 +2,7 @@
  * Calls of this program's own data. No connection goes to the machine itself: they pass through the
  * server's door in process, with the rights of a stranger, and cost nothing.
  */
-import { egressBudgets } from '#egress/egress.ts'
+import { egressBudgets } from '#egress/Egress.ts'
 import { EgressRefusedError } from '#egress/errors.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Buyer, Purchase, Purchased } from '#wallet/buyer.ts'

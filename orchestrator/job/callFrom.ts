@@ -1,8 +1,8 @@
 /** The request that a node is, once the nodes it takes from have their outputs. */
 import type { ServiceEndpoint } from '../catalog/service.ts'
-import { type SellerCall, sellerCallOf } from '../plan/callOf.ts'
 import { parseLossless } from '../plan/lossless.ts'
 import { InputUnresolvedError, resolveInput } from '../plan/resolveInput.ts'
+import { type SellerCall, sellerCallOf } from '../plan/sellerCallOf.ts'
 
 /** Goes to a thread as it is. */
 export interface CallTask {

@@ -3,11 +3,11 @@
  * same plan gets it again, so that no seller can be flooded through us. What the wallet would not
  * buy now has no price.
  */
-import type { Egress, EgressAnswer } from '#egress/egress.ts'
+import type { Egress, EgressAnswer } from '#egress/Egress.ts'
 import { ApiError, type RequestProblem } from '#http/errors.ts'
 import type { Allowance } from '#http/request/access.ts'
+import { SharedReads } from '#http/SharedReads.ts'
 import * as s from '#http/schema.ts'
-import { SharedReads } from '#http/sharedReads.ts'
 import { decimalText, multiplied } from '#money/amounts.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { BoundedMap } from '#runtime/BoundedMap.ts'

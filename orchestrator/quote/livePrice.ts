@@ -1,5 +1,5 @@
 /** The price a seller asks now, in the currency of quotes, or why there is none. */
-import type { EgressAnswer } from '#egress/egress.ts'
+import type { EgressAnswer } from '#egress/Egress.ts'
 import { EgressFailedError, EgressRefusedError } from '#egress/errors.ts'
 import { MillraceError } from '#errors.ts'
 import type { RecipientPolicy } from '#wallet/buyer.ts'

@@ -2,12 +2,12 @@
  * The unpaid call that a price is asked with. It has no effect: a seller asks for money before it
  * does anything, and an endpoint that asks for none is only ever read from.
  */
-import type { EgressRequest } from '#egress/egress.ts'
+import type { EgressRequest } from '#egress/Egress.ts'
 import { isRecord } from '#primitives.ts'
 import { PathError, parsePath, urlOf } from '../catalog/pathTemplate.ts'
-import { readOf, sellerCallOf } from '../plan/callOf.ts'
 import type { PlannedNode } from '../plan/checkPlan.ts'
 import { parseReference } from '../plan/reference.ts'
+import { readOf, sellerCallOf } from '../plan/sellerCallOf.ts'
 
 /** A 402 and its challenges are a few kilobytes. */
 const ANSWER_BYTES_MAX = 64 * 1_024

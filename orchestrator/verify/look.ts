@@ -2,7 +2,7 @@
  * One unpaid call of an endpoint with its declared example, to see whether its seller is there and
  * what it asks for. It has no effect: `probeOf` decides what may be called.
  */
-import type { Egress, EgressAnswer, EgressPurpose, EgressRequest } from '#egress/egress.ts'
+import type { Egress, EgressAnswer, EgressPurpose, EgressRequest } from '#egress/Egress.ts'
 import { EgressFailedError } from '#egress/errors.ts'
 import { isRecord } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'

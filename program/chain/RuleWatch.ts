@@ -3,17 +3,17 @@
  * tells them. Then what they prove is learned again, as at a start.
  */
 import { messageOf } from '#errors.ts'
-import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
+import { NodeAnswerError } from '#ingest/read/NodeAnswerError.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import type { Batch, Decode } from '#ingest/sink.ts'
 import type { RawRange } from '#ingest/source.ts'
 import { isKnownChain } from '#ingest/verify/knownChains.ts'
-import { RefutedError } from '#ingest/verify/refutedError.ts'
+import { RefutedError } from '#ingest/verify/RefutedError.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import type { ChainProfile } from '#transform/profile.ts'
 import { describeRules, joined, looseAround, witnessesOf } from './chainRules.ts'
-import { Refusals, type RefusedAnswer } from './refusals.ts'
+import { Refusals, type RefusedAnswer } from './Refusals.ts'
 
 export interface RuleWatchOptions {
   readonly source: Pick<RpcSource, 'head' | 'fetch' | 'answering' | 'endpoints'>

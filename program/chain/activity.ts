@@ -5,7 +5,7 @@ import type { FollowState } from '#ingest/lanes/follow.ts'
 import type { HistoryProgress } from '#ingest/lanes/progress.ts'
 import { covers } from '#ingest/range.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import type { ChainState } from '#store/ledger/chainState.ts'
+import type { ChainState } from '#store/ledger/ChainState.ts'
 import { UnprovedBlocks } from './UnprovedBlocks.ts'
 
 export interface LaneStatus {

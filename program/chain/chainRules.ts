@@ -4,9 +4,9 @@
  */
 import { MillraceError } from '#errors.ts'
 import type { RpcBlock, RpcReceipt } from '#ingest/read/block.ts'
-import { ByteBuffer } from '#ingest/read/json/byteBuffer.ts'
+import { ByteBuffer } from '#ingest/read/json/ByteBuffer.ts'
 import { type LoosePart, looseParts } from '#ingest/read/looseParts.ts'
-import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
+import { NodeAnswerError } from '#ingest/read/NodeAnswerError.ts'
 import { isIncomplete, type ParsedAnswer, parseAnswer } from '#ingest/read/parsedAnswer.ts'
 import { receiptBytes } from '#ingest/read/receiptBytes.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'

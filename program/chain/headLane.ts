@@ -3,7 +3,7 @@
 import { messageOf } from '#errors.ts'
 import { type FollowEvent, follow } from '#ingest/lanes/follow.ts'
 import { visitListed } from '#runtime/failpoints.ts'
-import type { PostgresHeadSink } from '#store/ledger/headSink.ts'
+import type { PostgresHeadSink } from '#store/ledger/PostgresHeadSink.ts'
 import { aheadOf, type Writing, wake, witnessingOf } from './writing.ts'
 
 /** Until aborted, or until a person has to act. */

@@ -1,14 +1,14 @@
 /** Fills what lies below the head lane, chunk by chunk, into Postgres. */
 
 import { messageOf } from '#errors.ts'
-import { isOfBlocks } from '#ingest/lanes/chunkQueue.ts'
+import { isOfBlocks } from '#ingest/lanes/ChunkQueue.ts'
 import { fillHistory, type HistoryEvent, type HistoryOptions } from '#ingest/lanes/history.ts'
 import { type BlockRange, blockCount, covers } from '#ingest/range.ts'
 import type { Problem } from '#runtime/backoff.ts'
 import { visitListed } from '#runtime/failpoints.ts'
 import { repeat } from '#runtime/repeat.ts'
-import type { PostgresHistorySink } from '#store/ledger/historySink.ts'
 import { historyTarget } from '#store/ledger/ledger.ts'
+import type { PostgresHistorySink } from '#store/ledger/PostgresHistorySink.ts'
 import { aheadOf, type Writing, wake, witnessingOf } from './writing.ts'
 
 /** Two chunks keep both cores busy: one decodes while the other commits. */

@@ -4,7 +4,7 @@
  */
 
 import { defineCommand, runMain } from 'citty'
-import { Screen } from '#console/terminal/screen.ts'
+import { Screen } from '#console/terminal/Screen.ts'
 import { MillraceError, messageOf, SettingError } from '#errors.ts'
 import { EXPORT_ROWS_MAX, ROWS_MAX } from '#query/limits.ts'
 import { type Runtime, systemRuntime } from '#runtime/runtime.ts'

@@ -1,6 +1,6 @@
 /** Shows a program's state while it runs, redrawn in place; only its address without a terminal. */
 import type { StatusSource } from '#api/routes/service/status.ts'
-import type { Screen } from '#console/terminal/screen.ts'
+import type { Screen } from '#console/terminal/Screen.ts'
 import { renderReport, type Sample } from '#console/terminal/terminal.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'

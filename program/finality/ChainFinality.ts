@@ -1,8 +1,8 @@
 /** A chain's certificates as the program sees them: a watch over its endpoints and its ledger. */
-import { CertificateChecks } from '#ingest/finality/check/certificateChecks.ts'
+import { CertificateChecks } from '#ingest/finality/check/CertificateChecks.ts'
 import type { EpochKeys } from '#ingest/finality/keys/epochKeys.ts'
 import type { FinalityChoice } from '#ingest/finality/rules/chosenRule.ts'
-import type { ProvedFinality } from '#ingest/finality/rules/provedFinality.ts'
+import type { ProvedFinality } from '#ingest/finality/rules/ProvedFinality.ts'
 import {
   type FinalityProblem,
   FinalityWatch,
@@ -18,7 +18,7 @@ import type { Lease } from '#runtime/lease.ts'
 import type { Runtime } from '#runtime/runtime.ts'
 import { forgetRefusal, keepKey, readKeys } from '#store/finality/finalityKeys.ts'
 import { comparedProofs, keepProof, proofAt, readBoundary } from '#store/finality/finalityProofs.ts'
-import type { ChainState } from '#store/ledger/chainState.ts'
+import type { ChainState } from '#store/ledger/ChainState.ts'
 import type { Postgres } from '#store/postgres.ts'
 import type { Logger } from '#telemetry.ts'
 

@@ -1,5 +1,5 @@
 /** The program's one way out, and which addresses of this machine it goes to all the same. */
-import { Egress, type EgressOptions, type EgressPurpose } from '#egress/egress.ts'
+import { Egress, type EgressOptions, type EgressPurpose } from '#egress/Egress.ts'
 import type { Config } from '../config.ts'
 
 export interface WayOut {

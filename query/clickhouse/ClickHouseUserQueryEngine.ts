@@ -1,7 +1,7 @@
 /** Analysts' SQL on ClickHouse. */
 
 import type { Clock } from '#runtime/runtime.ts'
-import type { SlotLimits } from '#runtime/slots.ts'
+import type { SlotLimits } from '#runtime/Slots.ts'
 import type { ExportDebts } from '../exports/Exports.ts'
 import { GatedEngine } from '../GatedEngine.ts'
 import { type CatalogOf, restrictCatalog } from '../relations/catalog.ts'

@@ -3,7 +3,7 @@
  * caller so many minutes over all processes, so that nobody holds a slot all day.
  */
 import type { Clock } from '#runtime/runtime.ts'
-import { everybody, Slots } from '#runtime/slots.ts'
+import { everybody, Slots } from '#runtime/Slots.ts'
 import { EXPORT_SILENT_MS_MAX } from '../limits.ts'
 import type { ResultEvent } from '../result.ts'
 import { exportSlots, sqlSlotErrors } from '../slotLimits.ts'

@@ -1,7 +1,7 @@
 /** Analysts' SQL on Postgres. */
 
 import type { Clock } from '#runtime/runtime.ts'
-import type { SlotLimits } from '#runtime/slots.ts'
+import type { SlotLimits } from '#runtime/Slots.ts'
 import type { Logger } from '#telemetry.ts'
 import type { ExportDebts } from '../exports/Exports.ts'
 import { GatedEngine } from '../GatedEngine.ts'

@@ -11,12 +11,12 @@ import { type Next, repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
 import { type EncodedBatch, rowCount } from '#transform/batch.ts'
-import type { BatchCache } from './batchCache.ts'
+import type { BatchCache } from './BatchCache.ts'
+import type { ClickHouseSink } from './ClickHouseSink.ts'
 import { ENCODER_VERSION } from './encoderVersion.ts'
 import type { Journal } from './journal.ts'
+import { LaneRhythm } from './LaneRhythm.ts'
 import type { LaneLedger, MissingRange } from './laneLedger.ts'
-import { LaneRhythm } from './rhythm.ts'
-import type { ClickHouseSink } from './sink.ts'
 
 /**
  * Width of a ClickHouse partition; an insert that straddles two is not atomic (measured with kill

@@ -1,8 +1,8 @@
 /** Reads what makes a block final, and what proves it to a reader who has the chain's key alone. */
 import { certificateBytes, hexOf } from '#ingest/finality/certificate/certificate.ts'
-import type { StoredProof } from '#ingest/finality/rules/provedFinality.ts'
+import type { StoredProof } from '#ingest/finality/rules/ProvedFinality.ts'
 import { readHeader } from '#ingest/read/block.ts'
-import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
+import { NodeAnswerError } from '#ingest/read/NodeAnswerError.ts'
 import { detectHeaderRule, type HeaderRule, headerBytes } from '#ingest/verify/parts/header.ts'
 import { keccak256Hex } from '#ingest/verify/tries/keccak.ts'
 import { readArchivedHeaders } from '../ledger/archive.ts'

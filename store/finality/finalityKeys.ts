@@ -1,8 +1,8 @@
 /** Decisions about a chain's keys of finality, so that they hold at the next start and elsewhere. */
 
 import { hexOf } from '#ingest/finality/certificate/certificate.ts'
+import { isKeyRefusal, type KeyRefusal } from '#ingest/finality/keys/KeyRefusedError.ts'
 import type { KeyDecision } from '#ingest/finality/keys/keyDecision.ts'
-import { isKeyRefusal, type KeyRefusal } from '#ingest/finality/keys/keyRefusedError.ts'
 import { assertFence, hashOf, type Queryable } from '../ledger/lane.ts'
 import { relationOf, schemaOf, toBytes } from '../sql.ts'
 import type { ProofPlace } from './finalityProofs.ts'

@@ -4,7 +4,7 @@
  */
 import { certificateBytes, readCertificate } from '#ingest/finality/certificate/certificate.ts'
 import type { BoundaryBlock } from '#ingest/finality/keys/followKey.ts'
-import type { StoredProof } from '#ingest/finality/rules/provedFinality.ts'
+import type { StoredProof } from '#ingest/finality/rules/ProvedFinality.ts'
 import { assertFence, hashOf, type Queryable } from '../ledger/lane.ts'
 import { isUncontradicted } from '../ledger/proofs.ts'
 import type { Postgres } from '../postgres.ts'

@@ -2,8 +2,9 @@
  * Checks offline that a block is final. It shares no code with what makes such proofs but the hash
  * and the check of a certificate: RLP is read by viem.
  */
+
+import { CertificateRefusedError } from '#ingest/finality/certificate/CertificateRefusedError.ts'
 import { bytesOfHex } from '#ingest/finality/certificate/certificate.ts'
-import { CertificateRefusedError } from '#ingest/finality/certificate/certificateRefusedError.ts'
 import { assertFinalized } from '#ingest/finality/check/assertFinalized.ts'
 import type { EpochKeys } from '#ingest/finality/keys/epochKeys.ts'
 import { keccak256Hex } from '#ingest/verify/tries/keccak.ts'

@@ -1,6 +1,6 @@
 /** Makes the proof of a transfer out of what a node answered for its block. */
 import type { RpcBlock } from '#ingest/read/block.ts'
-import { ByteBuffer } from '#ingest/read/json/byteBuffer.ts'
+import { ByteBuffer } from '#ingest/read/json/ByteBuffer.ts'
 import { type BlockAnswer, parseAnswer } from '#ingest/read/parsedAnswer.ts'
 import { receiptBytes } from '#ingest/read/receiptBytes.ts'
 import { detectHeaderRule, headerBytes } from '#ingest/verify/parts/header.ts'

@@ -7,7 +7,7 @@
 import { type CrossTokenTransfer, findCrossTokenTransfer } from '#transform/activities/crossToken.ts'
 import { stablecoinDexAddress } from '#transform/addresses.ts'
 import type { TxPlace } from '../ledger/archive.ts'
-import type { ChainState } from '../ledger/chainState.ts'
+import type { ChainState } from '../ledger/ChainState.ts'
 import type { Postgres } from '../postgres.ts'
 import { literalBytes, relationOf, tip20Tokens } from '../sql.ts'
 import { readActivityFacts } from './activityFacts.ts'

@@ -1,5 +1,5 @@
 /** Reads the transactions of a token. */
-import type { ChainState } from '../ledger/chainState.ts'
+import type { ChainState } from '../ledger/ChainState.ts'
 import type { Postgres } from '../postgres.ts'
 import { cutPage } from './lists/page.ts'
 import { type ListFilters, type PageRequest, type PageSource, readWalk, type Walk } from './lists/read.ts'

@@ -9,9 +9,9 @@ import {
   archivedTx,
   readArchivedTxs,
 } from '../ledger/archive.ts'
-import type { ChainState, FinalBlocks } from '../ledger/chainState.ts'
+import type { ChainState, FinalBlocks } from '../ledger/ChainState.ts'
 import type { Queryable } from '../ledger/lane.ts'
-import type { OpenParts } from '../ledger/openParts.ts'
+import type { OpenParts } from '../ledger/OpenParts.ts'
 import { type Postgres, preparedBySchema } from '../postgres.ts'
 import { quoteIdentifier, relationOf, toBytes, toHex } from '../sql.ts'
 import { transactionList } from './lists/list.ts'

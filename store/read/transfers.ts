@@ -1,5 +1,5 @@
 /** Reads of transfers: of tokens, of the chain's own coin, or of both in the order of the chain. */
-import type { ChainState } from '../ledger/chainState.ts'
+import type { ChainState } from '../ledger/ChainState.ts'
 import type { Postgres } from '../postgres.ts'
 import { relationOf } from '../sql.ts'
 import { nativeTransferList, transferList } from './lists/list.ts'

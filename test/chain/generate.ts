@@ -1,6 +1,6 @@
 /** Fills a running `anvil --network tempo` with a rich history that follows from a seed. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DevRpc, field, hexQuantity, textField } from '#local/devchain/devRpc.ts'
+import { DevRpc, field, hexQuantity, textField } from '#local/devchain/DevRpc.ts'
 import { parseLog } from '#local/devchain/traffic/produceBlock.ts'
 import { endWith, readFlags } from './flags.ts'
 import { GeneratedChain } from './generate/generatedChain.ts'

@@ -1,7 +1,7 @@
 // Goal: what ships with the program is found and priced without a network: sellers with prices of
 // each kind, and our own chain data. Its addresses may change, its ids do not.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Egress } from '#egress/egress.ts'
+import { Egress } from '#egress/Egress.ts'
 import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
 import { sellingOn } from '#local/devchain/selling.ts'
 import { type DemoSellers, startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'

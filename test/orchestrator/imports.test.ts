@@ -2,7 +2,7 @@
 // are texts.
 import { createServer } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Egress } from '#egress/egress.ts'
+import { Egress } from '#egress/Egress.ts'
 import { describeService } from '#orchestrator/catalog/description/describe.ts'
 import { importCatalog } from '#orchestrator/importCatalog.ts'
 import { removeEntries } from '#rows/catalog/catalogEntries.ts'

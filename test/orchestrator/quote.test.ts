@@ -1,7 +1,7 @@
 // Goal: a quote is right or refused, whatever sellers answer, and asking for one has no effect.
 // Method: a catalog of one seller on loopback, which writes down what it is asked.
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { Egress } from '#egress/egress.ts'
+import { Egress } from '#egress/Egress.ts'
 import { ApiError } from '#http/errors.ts'
 import { SELLER_CALLS_PER_MINUTE } from '#orchestrator/allowance.ts'
 import type { PlanRequest } from '#orchestrator/plan/plan.ts'

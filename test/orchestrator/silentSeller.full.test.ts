@@ -1,7 +1,7 @@
 // Goal: a seller that never answers holds up nobody for longer than the deadline, and is named.
 // Method: a seller on loopback that takes requests and stays silent; the limits are the product's own.
 import { expect, test } from 'vitest'
-import { Egress } from '#egress/egress.ts'
+import { Egress } from '#egress/Egress.ts'
 import { ApiError } from '#http/errors.ts'
 import { readPlan } from '#orchestrator/plan/readPlan.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'

@@ -3,7 +3,7 @@
 // Method: a seller on loopback that writes down what it is asked; time is moved in the database.
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { Egress } from '#egress/egress.ts'
+import { Egress } from '#egress/Egress.ts'
 import { sellingOn } from '#local/devchain/selling.ts'
 import { describeService } from '#orchestrator/catalog/description/describe.ts'
 import { startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'

@@ -3,7 +3,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { Credential } from 'mppx'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { DevRpc } from '#local/devchain/devRpc.ts'
+import { DevRpc } from '#local/devchain/DevRpc.ts'
 import { requestDigest } from '#payments/requestDigest.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
 import {

@@ -4,7 +4,7 @@
 // may reach such a replica; or that takes nothing.
 import { custom, http } from 'viem'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { hexQuantity } from '#local/devchain/devRpc.ts'
+import { hexQuantity } from '#local/devchain/DevRpc.ts'
 import { type Ask, askOf } from '#money/node.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { lower, SECOND_CHAIN, type SecondChain, startSecondChain, x402Payer } from './support/secondChain.ts'

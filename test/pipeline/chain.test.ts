@@ -4,7 +4,7 @@
 // them is done by SQL.
 import { describe, expect, onTestFinished } from 'vitest'
 import { HistoryPrunedError } from '#ingest/rpc/client/errors.ts'
-import type { EndpointStatus } from '#ingest/rpc/endpoints/endpoint.ts'
+import type { EndpointStatus } from '#ingest/rpc/endpoints/Endpoint.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { type Clock, systemRuntime } from '#runtime/runtime.ts'
 import { expectInClickHouse, expectInPostgres } from '../store/support/expectHeld.ts'

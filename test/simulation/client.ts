@@ -1,6 +1,6 @@
 /** A client at the RPC door of a simulated process: it asks again and again where the chain ends. */
 
-import type { Relay } from '#ingest/relay/relay.ts'
+import type { Relay } from '#ingest/relay/Relay.ts'
 import { RelayFailedError } from '#ingest/relay/relayFailure.ts'
 import { RpcError } from '#ingest/rpc/client/errors.ts'
 import type { Clock } from '#runtime/runtime.ts'

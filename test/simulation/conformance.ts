@@ -4,10 +4,10 @@
  */
 import type { BlockRef } from '#primitives.ts'
 import type { Random } from '#runtime/runtime.ts'
+import { expectedOf } from '#store/clickhouse/ClickHouseSink.ts'
 import { ENCODER_VERSION } from '#store/clickhouse/encoderVersion.ts'
 import type { JournalEntry } from '#store/clickhouse/journal.ts'
 import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
-import { expectedOf } from '#store/clickhouse/sink.ts'
 import { decodeRange } from '#transform/decode/decodeRange.ts'
 import { openChainStore } from '../store/support/chainStore.ts'
 import { answerBytes } from '../support/answerBytes.ts'

@@ -7,7 +7,7 @@ import { messageOf } from '#errors.ts'
 import { covers, difference } from '#ingest/range.ts'
 import { FencedOutError } from '#runtime/lease.ts'
 import { decodeRange } from '#transform/decode/decodeRange.ts'
-import { BatchEncoder } from '#transform/encode/batchEncoder.ts'
+import { BatchEncoder } from '#transform/encode/BatchEncoder.ts'
 import { answerBytes } from '../support/answerBytes.ts'
 import { PIECE_BYTES_ESTIMATE, type SimIndexer } from './indexer.ts'
 import {

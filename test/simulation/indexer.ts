@@ -1,10 +1,10 @@
 /**
  * One simulated process: the real lease, source, verification, decoding, lanes and sink, put
- * together as program/chain/chain.ts does, over simulated stores and nodes. Killing it drops
+ * together as program/chain/Chain.ts does, over simulated stores and nodes. Killing it drops
  * everything in memory; what it had sent may still arrive.
  */
 import { alignedSource } from '#ingest/alignedSource.ts'
-import { ByteBudget } from '#ingest/byteBudget.ts'
+import { ByteBudget } from '#ingest/ByteBudget.ts'
 import type { AheadOptions } from '#ingest/lanes/fetchAhead.ts'
 import { follow } from '#ingest/lanes/follow.ts'
 import { fillHistory } from '#ingest/lanes/history.ts'
@@ -18,13 +18,13 @@ import { everySender } from '#ingest/verify/senders/senderSample.ts'
 import { backoffMs, laneBackoff, remedyOf } from '#runtime/backoff.ts'
 import { FencedOutError, type Lease, waitForLease } from '#runtime/lease.ts'
 import type { Runtime } from '#runtime/runtime.ts'
-import { BatchCache } from '#store/clickhouse/batchCache.ts'
+import { BatchCache } from '#store/clickhouse/BatchCache.ts'
+import { ClickHouseSink } from '#store/clickhouse/ClickHouseSink.ts'
 import { ClickHouseLane } from '#store/clickhouse/lane.ts'
-import { ClickHouseSink } from '#store/clickhouse/sink.ts'
 import { silentLogger } from '#telemetry.ts'
 import { sameRows } from '#transform/batch.ts'
 import { decodeRange } from '#transform/decode/decodeRange.ts'
-import { BatchEncoder } from '#transform/encode/batchEncoder.ts'
+import { BatchEncoder } from '#transform/encode/BatchEncoder.ts'
 import { EncodeError } from '#transform/encode/values.ts'
 import { namedHolder } from '../support/namedHolder.ts'
 import type { Bugs } from './bugs.ts'

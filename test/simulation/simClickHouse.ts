@@ -5,7 +5,7 @@
  * gave up may still land.
  */
 import type { BlockRange } from '#ingest/range.ts'
-import type { AnalyticsTables, TableCount } from '#store/clickhouse/analyticsTables.ts'
+import type { AnalyticsTables, TableCount } from '#store/clickhouse/ClickHouseTables.ts'
 import { ClickHouseFailure } from '#store/clickhouse/client.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { analyticsTableNames, type TableName } from '#transform/tables.ts'

@@ -1,9 +1,9 @@
-/** The head lane over the simulated Postgres; it follows store/ledger/headSink.ts. */
+/** The head lane over the simulated Postgres; it follows store/ledger/PostgresHeadSink.ts. */
 import { type BlockRange, difference } from '#ingest/range.ts'
 import type { HeadSink } from '#ingest/sink.ts'
 import type { BlockRef } from '#primitives.ts'
-import { LaneUnlinkedError, RevertBelowFinalizedError } from '#store/ledger/headSink.ts'
 import { TipMismatchError } from '#store/ledger/lane.ts'
+import { LaneUnlinkedError, RevertBelowFinalizedError } from '#store/ledger/PostgresHeadSink.ts'
 import { type SimBatch, storedBlocks } from './ledgerState.ts'
 import { failure, lost, SCHEMA, type SimLedger } from './simLedger.ts'
 

@@ -1,8 +1,8 @@
-/** History in chunks over the simulated Postgres; it follows store/ledger/historySink.ts. */
+/** History in chunks over the simulated Postgres; it follows store/ledger/PostgresHistorySink.ts. */
 import { type BlockRange, blockCount, difference, splitAligned } from '#ingest/range.ts'
 import type { Chunk, HistorySink } from '#ingest/sink.ts'
 import type { BlockRef } from '#primitives.ts'
-import { ChunkMismatchError, ChunkUnlinkedError } from '#store/ledger/historySink.ts'
+import { ChunkMismatchError, ChunkUnlinkedError } from '#store/ledger/PostgresHistorySink.ts'
 import { type SimBatch, storedBlocks } from './ledgerState.ts'
 import { labelOf, type SimListener } from './simHead.ts'
 import { failure, lost, SCHEMA, type SimLedger } from './simLedger.ts'

@@ -7,7 +7,7 @@
 import { type BlockRange, difference, union } from '#ingest/range.ts'
 import { FencedOutError } from '#runtime/lease.ts'
 import type { JournalEntry } from '#store/clickhouse/journal.ts'
-import { LaneMissingError } from '#store/ledger/headSink.ts'
+import { LaneMissingError } from '#store/ledger/PostgresHeadSink.ts'
 import { PostgresError } from '#store/postgres.ts'
 import type { Bugs } from './bugs.ts'
 import type { Kernel, Line, SimProcess } from './kernel.ts'

@@ -3,7 +3,7 @@
  * a while; then the faults end, and the stores must come to hold exactly the chain. What must
  * always hold is checked after every event that changed a store.
  */
-import { GONE_MS } from '#ingest/rpc/endpoints/endpoint.ts'
+import { GONE_MS } from '#ingest/rpc/endpoints/Endpoint.ts'
 import type { Body } from './bodies.ts'
 import { type BugName, Bugs } from './bugs.ts'
 import { Court } from './court.ts'

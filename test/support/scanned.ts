@@ -1,6 +1,6 @@
 /** Receipts as scans leave them, made of plain ones, and their values back as text. */
 import type { RpcReceipt } from '#ingest/read/block.ts'
-import { ByteBuffer, type BytesAt } from '#ingest/read/json/byteBuffer.ts'
+import { ByteBuffer, type BytesAt } from '#ingest/read/json/ByteBuffer.ts'
 import { receiptBytes } from '#ingest/read/receiptBytes.ts'
 import type { ScannedReceipts } from '#ingest/read/scan/scannedReceipt.ts'
 import { type Row, type StoredRow, type TableName, tables } from '#transform/tables.ts'

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as Bls from 'ox/Bls'
 import * as BlsPoint from 'ox/BlsPoint'
-import { varintBytes } from '#ingest/finality/certificate/canonicalBytes.ts'
+import { varintBytes } from '#ingest/finality/certificate/CanonicalBytes.ts'
 import {
   bytesOfHex,
   certificateBytes,

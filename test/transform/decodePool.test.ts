@@ -1,10 +1,10 @@
 // Goal: a worker gives the batch that the decoder makes, and errors keep their class across the
 // thread.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { DecodeWorkerError } from '#ingest/decodeWorkerError.ts'
-import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
-import { RefutedError } from '#ingest/verify/refutedError.ts'
-import { SenderRefutedError } from '#ingest/verify/senders/senderRefutedError.ts'
+import { DecodeWorkerError } from '#ingest/DecodeWorkerError.ts'
+import { NodeAnswerError } from '#ingest/read/NodeAnswerError.ts'
+import { RefutedError } from '#ingest/verify/RefutedError.ts'
+import { SenderRefutedError } from '#ingest/verify/senders/SenderRefutedError.ts'
 import { everySender } from '#ingest/verify/senders/senderSample.ts'
 import { silentLogger } from '#telemetry.ts'
 import type { EncodedBatch } from '#transform/batch.ts'

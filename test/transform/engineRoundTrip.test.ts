@@ -15,7 +15,7 @@ import type { EncodedTable } from '#transform/batch.ts'
 import { clickhouseDigestSql, postgresDigestSql } from '#transform/digest.ts'
 import { copyStream } from '#transform/encode/copy.ts'
 import { clickhouseType, nativeBlock } from '#transform/encode/native.ts'
-import { Arena, TableEncoder } from '#transform/encode/tableEncoder.ts'
+import { Arena, TableEncoder } from '#transform/encode/TableEncoder.ts'
 import {
   analyticsTableNames,
   type Column,

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { archiveBlock, readArchivedBlock } from '#transform/decode/archive.ts'
 import { decodeRange } from '#transform/decode/decodeRange.ts'
-import { BatchEncoder } from '#transform/encode/batchEncoder.ts'
+import { BatchEncoder } from '#transform/encode/BatchEncoder.ts'
 import { answerBytes } from '../support/answerBytes.ts'
 import { expectSameBatch } from './expectSameBatch.ts'
 import { devProfile, recordedRanges } from './ranges.ts'

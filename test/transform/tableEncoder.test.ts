@@ -1,7 +1,7 @@
 // Goal: streams of the encoder grow to any size, and leave nothing behind for the next batch.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Arena, TableEncoder } from '#transform/encode/tableEncoder.ts'
+import { Arena, TableEncoder } from '#transform/encode/TableEncoder.ts'
 import { EncodeError } from '#transform/encode/values.ts'
 import { type Row, type TableName, tableNames, tables } from '#transform/tables.ts'
 import { arbitraryRow } from './randomRows.ts'

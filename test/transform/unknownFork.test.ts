@@ -2,7 +2,7 @@
 // longer hashes by it is a mark since a fork that this version does not know, and a lie before.
 // Method: a real block of Tempo that is told as one far above, so that its header does not hash.
 import { describe, expect, test } from 'vitest'
-import { RefutedError } from '#ingest/verify/refutedError.ts'
+import { RefutedError } from '#ingest/verify/RefutedError.ts'
 import { decodeRange } from '#transform/decode/decodeRange.ts'
 import { newestKnownFork } from '#transform/forks.ts'
 import { archiveProfile, type ChainProfile } from '#transform/profile.ts'

@@ -2,7 +2,7 @@
 // (PAY-05, PAY-08, PAY-10, PAY-12).
 // Method: sellers that take real payments by the library's server on a dev chain, and then misbehave.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { DevRpc, hexQuantity } from '#local/devchain/devRpc.ts'
+import { DevRpc, hexQuantity } from '#local/devchain/DevRpc.ts'
 import { address } from '#primitives.ts'
 import { findSpend } from '#rows/jobs/spends.ts'
 import { pause, resume } from '#rows/payments/pauses.ts'

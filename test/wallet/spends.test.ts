@@ -1,7 +1,7 @@
 // Goal: a call of a seller is paid for once, by what was quoted and to whom the catalog names (PAY-08).
 // Method: the shipped sellers, which check real payments, and sellers that lie, on a dev chain.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { DevRpc } from '#local/devchain/devRpc.ts'
+import { DevRpc } from '#local/devchain/DevRpc.ts'
 import { sellingOn } from '#local/devchain/selling.ts'
 import { type DemoSellers, startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'
 import { address } from '#primitives.ts'

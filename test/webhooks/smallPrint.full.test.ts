@@ -4,7 +4,7 @@
 // older in the database.
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Retention } from '#rows/webhooks/retention.ts'
+import { Retention } from '#rows/webhooks/Retention.ts'
 import { silentLogger } from '#telemetry.ts'
 import { openReceiver, type Receiver } from '../support/receiver.ts'
 import { batchesOf, recorded } from './support/forks.ts'

@@ -7,11 +7,11 @@
  */
 
 import { constants, zstdDecompressSync } from 'node:zlib'
-import type { Slice } from '#ingest/read/json/jsonCursor.ts'
+import type { Slice } from '#ingest/read/json/JsonCursor.ts'
 import type { BlockAnswer } from '#ingest/read/parsedAnswer.ts'
 import { isRecord } from '#primitives.ts'
 import { parseExact } from './exactJson.ts'
-import { ZstdCompressor } from './zstdCompressor.ts'
+import { ZstdCompressor } from './ZstdCompressor.ts'
 
 /**
  * Transactions in a part. More compress no better (430 to 480 bytes each) and cost more to read

@@ -5,7 +5,7 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import type { RawRange } from '#ingest/source.ts'
 import type { EncodedBatch } from '../batch.ts'
-import { BatchEncoder } from '../encode/batchEncoder.ts'
+import { BatchEncoder } from '../encode/BatchEncoder.ts'
 import type { ChainProfile } from '../profile.ts'
 import { type DecodeFailure, describeFailure } from './decodeFailure.ts'
 import { type DecodedRange, decodeRaw } from './decodeRange.ts'

@@ -4,9 +4,9 @@
  */
 
 import { messageOf } from '#errors.ts'
-import { type NodeAnswerCode, NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
-import { type ProvedPart, RefutedError } from '#ingest/verify/refutedError.ts'
-import { SenderRefutedError } from '#ingest/verify/senders/senderRefutedError.ts'
+import { type NodeAnswerCode, NodeAnswerError } from '#ingest/read/NodeAnswerError.ts'
+import { type ProvedPart, RefutedError } from '#ingest/verify/RefutedError.ts'
+import { SenderRefutedError } from '#ingest/verify/senders/SenderRefutedError.ts'
 import { assertNever, type Hex } from '#primitives.ts'
 import { EncodeError } from '../encode/values.ts'
 

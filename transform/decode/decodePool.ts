@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { move, Piscina, transferableSymbol, valueSymbol } from 'piscina'
-import { DecodeWorkerError } from '#ingest/decodeWorkerError.ts'
+import { DecodeWorkerError } from '#ingest/DecodeWorkerError.ts'
 import type { RawRange } from '#ingest/source.ts'
 import type { SenderSample } from '#ingest/verify/senders/senderSample.ts'
 import type { Logger } from '#telemetry.ts'

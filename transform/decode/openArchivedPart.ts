@@ -2,7 +2,7 @@
  * A part of the archive of which few items are wanted: they are found in its text, and the others
  * are not parsed.
  */
-import type { Slice } from '#ingest/read/json/jsonCursor.ts'
+import type { Slice } from '#ingest/read/json/JsonCursor.ts'
 import { endOfObject } from '#ingest/read/json/jsonSlices.ts'
 import { readArchivedPart, unpackPart } from './archive.ts'
 import { parseExact } from './exactJson.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
+import { NodeAnswerError } from '#ingest/read/NodeAnswerError.ts'
 import { parseRange } from './parseRange.ts'
 
 const range = { from: 100, to: 101 }

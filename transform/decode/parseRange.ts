@@ -6,7 +6,7 @@
 
 import type { BlockRange } from '#ingest/range.ts'
 import { isNestedTooDeep } from '#ingest/read/json/nesting.ts'
-import { type NodeAnswerCode, NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
+import { type NodeAnswerCode, NodeAnswerError } from '#ingest/read/NodeAnswerError.ts'
 import type { BlockAnswer } from '#ingest/read/parsedAnswer.ts'
 import { isRecord } from '#primitives.ts'
 import { parseExact } from './exactJson.ts'

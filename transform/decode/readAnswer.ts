@@ -3,10 +3,10 @@
  * parsed JSON.
  */
 import { parseBlock, type RpcBlock } from '#ingest/read/block.ts'
-import type { ByteBuffer } from '#ingest/read/json/byteBuffer.ts'
+import type { ByteBuffer } from '#ingest/read/json/ByteBuffer.ts'
 import { isNestedTooDeep } from '#ingest/read/json/nesting.ts'
 import { type Loose, nothingLoose } from '#ingest/read/looseParts.ts'
-import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
+import { NodeAnswerError } from '#ingest/read/NodeAnswerError.ts'
 import { ownReceipts } from '#ingest/read/ownReceipts.ts'
 import type { BlockAnswer } from '#ingest/read/parsedAnswer.ts'
 import { parseAnswer } from '#ingest/read/parsedAnswer.ts'

@@ -8,7 +8,7 @@
  * part of decoding after verification. The text is made of the table declarations of this program;
  * no chain data gets into it.
  */
-import type { ByteBuffer } from '#ingest/read/json/byteBuffer.ts'
+import type { ByteBuffer } from '#ingest/read/json/ByteBuffer.ts'
 import type { Column, ColumnType, Stores, Table } from '../tables.ts'
 import { crcOf } from './crc.ts'
 import * as decimal from './decimal.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ByteBuffer } from '#ingest/read/json/byteBuffer.ts'
+import { ByteBuffer } from '#ingest/read/json/ByteBuffer.ts'
 import { GROUPS_MAX, readGroups, writeDecimal } from './decimal.ts'
 
 /**

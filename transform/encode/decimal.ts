@@ -3,7 +3,7 @@
  * digits, the lowest first, are what Postgres numeric is made of, and the canonical text of a
  * digest follows from them.
  */
-import type { ByteBuffer, BytesAt } from '#ingest/read/json/byteBuffer.ts'
+import type { ByteBuffer, BytesAt } from '#ingest/read/json/ByteBuffer.ts'
 
 /** Enough for 78 digits. */
 export const GROUPS_MAX = 20

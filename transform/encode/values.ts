@@ -4,7 +4,7 @@
  */
 
 import { failure } from '#errors.ts'
-import type { ByteBuffer, BytesAt } from '#ingest/read/json/byteBuffer.ts'
+import type { ByteBuffer, BytesAt } from '#ingest/read/json/ByteBuffer.ts'
 import { shorten } from '#primitives.ts'
 
 /**

@@ -3,7 +3,7 @@
  * a log's bytes: what rows are made of most, by far. As strict as the decoders of `events/`, with
  * which a test holds it equal.
  */
-import type { ByteBuffer, BytesAt } from '#ingest/read/json/byteBuffer.ts'
+import type { ByteBuffer, BytesAt } from '#ingest/read/json/ByteBuffer.ts'
 import { ADDRESS_BYTES, HASH_BYTES, ScannedLog } from '#ingest/read/scan/scannedReceipt.ts'
 import { type Address, address, type Hash } from '#primitives.ts'
 import { nativeCoinEmitter, zeroAddress } from '../addresses.ts'

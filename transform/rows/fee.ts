@@ -1,6 +1,6 @@
 import type { Quantity } from '#ingest/read/block.ts'
 import { feeTermsOf, type ToldFeeTerms } from '#ingest/read/feeTerms.ts'
-import type { BytesAt } from '#ingest/read/json/byteBuffer.ts'
+import type { BytesAt } from '#ingest/read/json/ByteBuffer.ts'
 import { ADDRESS_BYTES, type ScannedReceipt } from '#ingest/read/scan/scannedReceipt.ts'
 import { type Address, address } from '#primitives.ts'
 import { feeManagerAddress } from '../addresses.ts'

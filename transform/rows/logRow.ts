@@ -1,4 +1,4 @@
-import type { BytesAt } from '#ingest/read/json/byteBuffer.ts'
+import type { BytesAt } from '#ingest/read/json/ByteBuffer.ts'
 import type { ScannedLog } from '#ingest/read/scan/scannedReceipt.ts'
 import type { StoredRow } from '../tables.ts'
 import type { TxPlace } from './txRow.ts'

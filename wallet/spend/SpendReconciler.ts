@@ -8,7 +8,7 @@ import { mapAtMost } from '#runtime/mapAtMost.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import type { Logger } from '#telemetry.ts'
-import { type LookingFor, lookForSpend } from './lookFor.ts'
+import { type LookingFor, lookForSpend } from './lookForSpend.ts'
 
 export interface SpendReconcilerOptions extends LookingFor {
   readonly clock: Clock

@@ -3,7 +3,7 @@
  * from then on only that credential is sent, and only the chain says what became of it. Whatever is
  * done twice, by whichever process, changes nothing the second time.
  */
-import type { Egress } from '#egress/egress.ts'
+import type { Egress } from '#egress/Egress.ts'
 import { messageOf } from '#errors.ts'
 import { rescaled } from '#money/amounts.ts'
 import { address } from '#primitives.ts'
@@ -30,7 +30,7 @@ import { type QuoteTerms, tokenKey } from '../currencies.ts'
 import { type Payable, type Paying, SigningError } from '../paying.ts'
 import { type Called, callSeller, refusedCall } from './callSeller.ts'
 import { type Chosen, choosePayable, payableBy } from './choosePayable.ts'
-import { lookForSpend } from './lookFor.ts'
+import { lookForSpend } from './lookForSpend.ts'
 import {
   answeredPurchase,
   later,

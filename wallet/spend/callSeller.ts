@@ -1,5 +1,5 @@
 /** One call of a seller, and how much of it is known afterwards. */
-import type { Egress, EgressAnswer } from '#egress/egress.ts'
+import type { Egress, EgressAnswer } from '#egress/Egress.ts'
 import { EgressFailedError, EgressRefusedError } from '#egress/errors.ts'
 import type { Purchase, Purchased } from '../buyer.ts'
 import { refusedPurchase } from './purchased.ts'

@@ -4,7 +4,7 @@
  * not told the outcome of is another's after a minute.
  */
 
-import type { Egress } from '#egress/egress.ts'
+import type { Egress } from '#egress/Egress.ts'
 import { type Reply, unanswered } from '#egress/post.ts'
 import { messageOf } from '#errors.ts'
 import type { AppDatabase } from '#rows/database.ts'

@@ -1,7 +1,7 @@
 /** Disables a subscription that its owner did not: what waits is taken back, and its owner is told. */
 import type { AppDatabase } from '#rows/database.ts'
 import type { Disabled } from '#rows/webhooks/outcomes.ts'
-import { withdrawQueued } from '#rows/webhooks/retention.ts'
+import { withdrawQueued } from '#rows/webhooks/Retention.ts'
 import { changeSubscription, findSubscription, type Subscription } from '#rows/webhooks/subscriptions.ts'
 import type { Postgres } from '#store/postgres.ts'
 import { lockPositionOf, tellInTransaction } from './tellDisabled.ts'

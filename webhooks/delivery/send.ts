@@ -1,5 +1,5 @@
 /** One attempt, from what is stored sealed to what became of it. */
-import type { Egress } from '#egress/egress.ts'
+import type { Egress } from '#egress/Egress.ts'
 import { post, type Reply, unanswered } from '#egress/post.ts'
 import { messageOf } from '#errors.ts'
 import type { Sealer } from '#rows/sealing.ts'

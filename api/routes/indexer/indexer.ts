@@ -16,7 +16,7 @@ import { EXPORT_MS_MAX, EXPORT_ROWS_MAX, isExport, QUERY_MS_MAX, ROWS_MAX } from
 import { queryPriceOf } from '#query/price.ts'
 import { SQL_BYTES_MAX, sqlExample } from '#query/text.ts'
 import { SIGNATURE_CHARACTERS_MAX, signatureExample } from '#transform/abi/signature.ts'
-import type { LiveRequest } from '../../live/hub.ts'
+import type { LiveRequest } from '../../live/LiveHub.ts'
 import { LiveModes } from '../../live/LiveModes.ts'
 import { type FormatName, formatNames } from '../../results/format.ts'
 import { acceptedFormat } from '../../results/formats.ts'

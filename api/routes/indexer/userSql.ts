@@ -14,7 +14,7 @@ import type { Engine } from '#primitives.ts'
 import { isDearer, queryPriceOf } from '#query/price.ts'
 import type { QueryRequest, UserQueryEngine } from '#query/result.ts'
 import { UserQueryError } from '#query/UserQueryError.ts'
-import type { LiveHub } from '../../live/hub.ts'
+import type { LiveHub } from '../../live/LiveHub.ts'
 import { type ReadServices, readsOf } from '../../services.ts'
 
 export interface IndexerServices extends ReadServices {

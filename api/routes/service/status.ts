@@ -5,7 +5,7 @@
 import { endpoint } from '#http/endpoint.ts'
 import { recognised } from '#http/request/access.ts'
 import * as s from '#http/schema.ts'
-import { certificateParts } from '#ingest/finality/certificate/certificateRefusedError.ts'
+import { certificateParts } from '#ingest/finality/certificate/CertificateRefusedError.ts'
 
 const ranges = s.array(s.object({ from: s.count, to: s.count }), {
   description: 'Block ranges, inclusive, ascending.',

@@ -1,5 +1,5 @@
 /** Projects and their API keys. */
-import type { Key, Project, Scope } from '../../model/accountClient.ts'
+import type { Key, Project, Scope } from '../../model/AccountClient.ts'
 import { element } from '../element.ts'
 import { card } from '../parts/card.ts'
 import { copy } from '../query/download.ts'

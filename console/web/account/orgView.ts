@@ -8,7 +8,7 @@ import type {
   Person,
   Project,
   Scope,
-} from '../../model/accountClient.ts'
+} from '../../model/AccountClient.ts'
 import { element } from '../element.ts'
 import { card } from '../parts/card.ts'
 import { table } from '../table.ts'

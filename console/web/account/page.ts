@@ -5,7 +5,7 @@ import {
   type Person,
   type ReceivedInvitation,
   shortAddress,
-} from '../../model/accountClient.ts'
+} from '../../model/AccountClient.ts'
 import type { LinkFields } from '../../model/link.ts'
 import { RequestFailure } from '../../model/queryAnswer.ts'
 import { origin } from '../api.ts'

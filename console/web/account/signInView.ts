@@ -1,5 +1,5 @@
 /** Signing in by a wallet of the browser. */
-import type { AccountClient } from '../../model/accountClient.ts'
+import type { AccountClient } from '../../model/AccountClient.ts'
 import { element } from '../element.ts'
 import { card } from '../parts/card.ts'
 import { followWallets, signWith, type Wallet } from '../parts/wallet.ts'

@@ -1,5 +1,5 @@
 /** Requests of an organization's keys: a number, thirty days as bars, keys and routes. */
-import type { Key, Usage } from '../../model/accountClient.ts'
+import type { Key, Usage } from '../../model/AccountClient.ts'
 import { element, svg } from '../element.ts'
 import { card } from '../parts/card.ts'
 import { table } from '../table.ts'

@@ -14,8 +14,8 @@ import type { Page, PageFrame } from '../page.ts'
 import { badge } from '../parts/badge.ts'
 import { card } from '../parts/card.ts'
 import { heldJobs, holdJobs } from './heldJobs.ts'
-import { JobView } from './jobView.ts'
-import { Part } from './part.ts'
+import { JobView } from './JobView.ts'
+import { Part } from './Part.ts'
 
 export function open(host: HTMLElement, frame: PageFrame): Page {
   const page = new JobPage(host, frame)

@@ -1,5 +1,5 @@
 /** Payments, refunds and rewards, and reviews. */
-import { shortAddress } from '../../model/accountClient.ts'
+import { shortAddress } from '../../model/AccountClient.ts'
 import {
   type ListedReview,
   type MoneyClient,

@@ -1,5 +1,5 @@
 /** Small parts of the money page. */
-import { shortAddress } from '../../model/accountClient.ts'
+import { shortAddress } from '../../model/AccountClient.ts'
 import { amountText, type Payment } from '../../model/money.ts'
 import { button, element } from '../element.ts'
 

@@ -1,5 +1,5 @@
 /** The wallet: its day, balances, shares and limits. */
-import { shortAddress } from '../../model/accountClient.ts'
+import { shortAddress } from '../../model/AccountClient.ts'
 import { grouped, type Money, permille, type Wallet, type WalletSpent } from '../../model/money.ts'
 import { element } from '../element.ts'
 import { badge } from '../parts/badge.ts'

@@ -3,7 +3,7 @@ import type { LinkFields } from '../../model/link.ts'
 import { withNode } from '../../model/planDraft.ts'
 import { isObject } from '../../model/queryAnswer.ts'
 import type { Page, PageFrame } from '../page.ts'
-import { PlanView } from './planView.ts'
+import { PlanView } from './PlanView.ts'
 
 /** Longer plans are not kept in links: servers of pages never see them, but people send them. */
 const LINKED_CHARACTERS_MAX = 16_000

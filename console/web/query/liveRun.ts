@@ -1,10 +1,10 @@
 /** Runs a query for every new block and shows what it has told so far. */
-import { LiveRows } from '../../model/liveRows.ts'
+import { LiveRows } from '../../model/LiveRows.ts'
 import { type LiveEvent, type LiveMode, readLive } from '../../model/liveStream.ts'
 import type { QueryRequest } from '../../model/queryAnswer.ts'
 import { origin } from '../api.ts'
 import { browserClock } from '../browserClock.ts'
-import type { ResultView } from './resultView.ts'
+import type { ResultView } from './ResultView.ts'
 
 /** The number of rows that the grid is made for; older rows make room. */
 const ROWS_MAX = 10_000

@@ -4,7 +4,7 @@ import { find } from '../element.ts'
 import type { Page, PageFrame } from '../page.ts'
 import { copy } from './download.ts'
 import { markup } from './markup.ts'
-import { QueryView } from './queryView.ts'
+import { QueryView } from './QueryView.ts'
 import { wireSplitter } from './splitter.ts'
 
 export function open(host: HTMLElement, frame: PageFrame): Page {

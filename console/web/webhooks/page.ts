@@ -1,8 +1,8 @@
 /** The webhooks page: subscriptions of an organization, their attempts, retries and replays. */
-import { AccountClient, type Org } from '../../model/accountClient.ts'
+import { AccountClient, type Org } from '../../model/AccountClient.ts'
 import type { LinkFields } from '../../model/link.ts'
 import { RequestFailure } from '../../model/queryAnswer.ts'
-import { type Webhook, WebhookClient } from '../../model/webhookClient.ts'
+import { type Webhook, WebhookClient } from '../../model/WebhookClient.ts'
 import { origin } from '../api.ts'
 import { button, element } from '../element.ts'
 import type { Page, PageFrame } from '../page.ts'

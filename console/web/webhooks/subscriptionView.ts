@@ -7,7 +7,7 @@ import {
   replayText,
   type Webhook,
   type WebhookClient,
-} from '../../model/webhookClient.ts'
+} from '../../model/WebhookClient.ts'
 import { dangerButton, field, form } from '../account/parts.ts'
 import { element } from '../element.ts'
 import { card } from '../parts/card.ts'

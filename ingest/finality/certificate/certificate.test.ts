@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { finalityVectors } from '#test/support/signedFinality.ts'
+import { CertificateRefusedError } from './CertificateRefusedError.ts'
 import { bytesOfHex, certificateBytes, finalizeMessage, readCertificate, seedMessage } from './certificate.ts'
-import { CertificateRefusedError } from './certificateRefusedError.ts'
 
 const own = finalityVectors('ownKey')
 const bytes = bytesOfHex(own.certificate)

@@ -8,8 +8,8 @@
  * Numbers are LEB128 in its shortest form. No chain id is in it: networks differ by their keys.
  */
 import { type Hash, type Hex, hash } from '#primitives.ts'
-import { CanonicalBytes, CanonicalBytesError, varintBytes } from './canonicalBytes.ts'
-import { CertificateRefusedError } from './certificateRefusedError.ts'
+import { CanonicalBytes, CanonicalBytesError, varintBytes } from './CanonicalBytes.ts'
+import { CertificateRefusedError } from './CertificateRefusedError.ts'
 
 /** The message that a quorum signed. */
 export interface Proposal {

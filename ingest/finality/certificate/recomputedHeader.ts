@@ -1,6 +1,6 @@
 import { type BlockRef, type Hex, hash } from '#primitives.ts'
 import { readHeader } from '../../read/block.ts'
-import { NodeAnswerError } from '../../read/nodeAnswerError.ts'
+import { NodeAnswerError } from '../../read/NodeAnswerError.ts'
 import { headerHash } from '../../verify/parts/header.ts'
 
 /** A header with the hash that its own fields give, whatever it was told to be. */

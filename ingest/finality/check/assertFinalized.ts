@@ -1,5 +1,6 @@
 /** The one check of a certificate of finality. Pure; it takes some 35 ms of CPU. */
 import type { BlockRef } from '#primitives.ts'
+import { CertificateRefusedError } from '../certificate/CertificateRefusedError.ts'
 import {
   bytesOfHex,
   type Certificate,
@@ -7,7 +8,6 @@ import {
   readCertificate,
   seedMessage,
 } from '../certificate/certificate.ts'
-import { CertificateRefusedError } from '../certificate/certificateRefusedError.ts'
 import { groupSignatures, type SignatureScheme } from '../certificate/groupSignatures.ts'
 import { type EpochKeys, keyAt } from '../keys/epochKeys.ts'
 import { epochOf } from '../keys/epochs.ts'

@@ -3,11 +3,11 @@
  * clone keeps an error's message, but neither its class nor its fields: they go as data.
  */
 
+import { type CertificatePart, CertificateRefusedError } from '../certificate/CertificateRefusedError.ts'
 import type { Certificate } from '../certificate/certificate.ts'
-import { type CertificatePart, CertificateRefusedError } from '../certificate/certificateRefusedError.ts'
 import type { EpochKeys } from '../keys/epochKeys.ts'
 import { followKey, type KeyChange } from '../keys/followKey.ts'
-import { type KeyRefusal, KeyRefusedError } from '../keys/keyRefusedError.ts'
+import { type KeyRefusal, KeyRefusedError } from '../keys/KeyRefusedError.ts'
 import { assertFinalized, type CertifiedHeader } from './assertFinalized.ts'
 
 export interface CheckTask {

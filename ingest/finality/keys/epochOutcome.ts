@@ -7,7 +7,7 @@
  * The first point is the group's key; the others are what shares are checked with.
  */
 import type { Hex } from '#primitives.ts'
-import { CanonicalBytes, CanonicalBytesError } from '../certificate/canonicalBytes.ts'
+import { CanonicalBytes, CanonicalBytesError } from '../certificate/CanonicalBytes.ts'
 import { bytesOfHex, hexOf } from '../certificate/certificate.ts'
 import { KEY_BYTES, keyPoint } from '../certificate/groupSignatures.ts'
 

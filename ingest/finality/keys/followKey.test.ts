@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type Outcome, outcomeExtraData, signingNetwork } from '#test/support/signedFinality.ts'
 import { type EpochKeys, keyAt, withKey, withoutKeyFrom } from './epochKeys.ts'
 import { followKey, type KeyChange } from './followKey.ts'
-import { KeyRefusedError } from './keyRefusedError.ts'
+import { KeyRefusedError } from './KeyRefusedError.ts'
 
 const { key: oldKey } = signingNetwork(`0x${'02'.repeat(32)}`)
 const { key: newKey } = signingNetwork(`0x${'03'.repeat(32)}`)

@@ -7,7 +7,7 @@ import type { Hex } from '#primitives.ts'
 import { type EpochKeys, keyAt, withKey } from './epochKeys.ts'
 import { readEpochOutcome } from './epochOutcome.ts'
 import { epochOf, isBoundary } from './epochs.ts'
-import { type KeyRefusal, KeyRefusedError } from './keyRefusedError.ts'
+import { type KeyRefusal, KeyRefusedError } from './KeyRefusedError.ts'
 
 /** The last block of an epoch, as its recomputed header tells it. */
 export interface BoundaryBlock {

@@ -1,6 +1,6 @@
 import type { Hash, Hex } from '#primitives.ts'
 import { type EpochKeys, withKey, withoutKeyFrom } from './epochKeys.ts'
-import type { KeyRefusal } from './keyRefusedError.ts'
+import type { KeyRefusal } from './KeyRefusedError.ts'
 
 /** The decision that the last block before an epoch led to: its key, or why none was taken. */
 export type KeyDecision = {

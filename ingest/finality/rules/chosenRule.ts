@@ -1,6 +1,6 @@
 import type { CertifiedBlocks } from '../../source.ts'
 import type { FinalityRule, GrantedFinality } from './finalityRule.ts'
-import type { ProvedFinality } from './provedFinality.ts'
+import type { ProvedFinality } from './ProvedFinality.ts'
 
 /**
  * `certificate`: a block is final by a certificate alone; `endpoints`: by the word of two

@@ -3,7 +3,7 @@ import { digestOf, type SigningNetwork, signingNetwork } from '#test/support/sig
 import { assertFinalized, type CertifiedHeader } from '../check/assertFinalized.ts'
 import type { EpochKeys } from '../keys/epochKeys.ts'
 import { type GivenCertificate, newestProofs, type ProofSearch } from './newestProofs.ts'
-import type { FinalityProof } from './provedFinality.ts'
+import type { FinalityProof } from './ProvedFinality.ts'
 
 const network = signingNetwork(`0x${'02'.repeat(32)}`)
 const forger = signingNetwork(`0x${'03'.repeat(32)}`)

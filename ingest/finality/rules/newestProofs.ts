@@ -1,10 +1,10 @@
 /** The worth of the certificates that endpoints gave at one look. */
 import type { Hash } from '#primitives.ts'
+import { CertificateRefusedError } from '../certificate/CertificateRefusedError.ts'
 import { type Certificate, readCertificate } from '../certificate/certificate.ts'
-import { CertificateRefusedError } from '../certificate/certificateRefusedError.ts'
 import type { RecomputedHeader } from '../certificate/recomputedHeader.ts'
 import type { CertifiedHeader } from '../check/assertFinalized.ts'
-import { contradicts, type FinalityProof } from './provedFinality.ts'
+import { contradicts, type FinalityProof } from './ProvedFinality.ts'
 
 /** A certificate as endpoints gave it: nothing of it has been checked. */
 export interface GivenCertificate {

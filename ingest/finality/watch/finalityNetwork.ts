@@ -1,14 +1,14 @@
 /** The questions and news of a watch of a chain's finality; the endpoints and the stores are behind it. */
 import type { Hash } from '#primitives.ts'
+import type { CertificatePart } from '../certificate/CertificateRefusedError.ts'
 import type { Certificate } from '../certificate/certificate.ts'
-import type { CertificatePart } from '../certificate/certificateRefusedError.ts'
 import type { RecomputedHeader } from '../certificate/recomputedHeader.ts'
 import type { CertifiedHeader } from '../check/assertFinalized.ts'
 import type { EpochKeys } from '../keys/epochKeys.ts'
 import type { BoundaryBlock, KeyChange } from '../keys/followKey.ts'
 import type { KeyDecision } from '../keys/keyDecision.ts'
 import type { GivenCertificate } from '../rules/newestProofs.ts'
-import type { StoredProof } from '../rules/provedFinality.ts'
+import type { StoredProof } from '../rules/ProvedFinality.ts'
 
 export interface GivenCertificates {
   /** Each once, however many gave it. */

@@ -2,7 +2,7 @@
  * Pieces of JSON text, found without parsing it: what is passed on keeps its bytes. The text is
  * taken to be valid; where it is not, an answer is null or a piece that its reader refuses.
  */
-import type { Slice } from './jsonCursor.ts'
+import type { Slice } from './JsonCursor.ts'
 
 /** The members of the object that begins at `from`, by name; null where none does. */
 export function sliceMembers(text: string, from = 0): ReadonlyMap<string, Slice> | null {

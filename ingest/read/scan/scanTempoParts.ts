@@ -4,9 +4,9 @@
  */
 import type { Address } from '#primitives.ts'
 import type { RpcTxCall } from '../block.ts'
-import { ascii, declined } from '../json/jsonCursor.ts'
-import type { JsonTexts } from '../json/jsonTexts.ts'
-import { ObjectKeys, withKey } from '../json/objectKeys.ts'
+import { ascii, declined } from '../json/JsonCursor.ts'
+import type { JsonTexts } from '../json/JsonTexts.ts'
+import { ObjectKeys, withKey } from '../json/ObjectKeys.ts'
 import { DIGITS256 } from '../shape.ts'
 import { ADDRESS_BYTES } from './scannedReceipt.ts'
 

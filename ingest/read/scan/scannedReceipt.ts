@@ -6,7 +6,7 @@
 import type { Address, Hash, Hex } from '#primitives.ts'
 import type { Quantity } from '../block.ts'
 import type { FeeTerms } from '../feeTerms.ts'
-import type { ByteBuffer, BytesAt } from '../json/byteBuffer.ts'
+import type { ByteBuffer, BytesAt } from '../json/ByteBuffer.ts'
 
 /** The receipts of a block, in order. The checks of `parseReceipts` hold for them. */
 export interface ScannedReceipts {

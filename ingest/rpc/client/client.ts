@@ -1,7 +1,7 @@
 import { type Dispatcher, errors, Pool } from 'undici'
 import { mapAtMost } from '#runtime/mapAtMost.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import { BodyCollector, BodyTooLargeError, type HttpAnswer } from './body.ts'
+import { BodyCollector, BodyTooLargeError, type HttpAnswer } from './BodyCollector.ts'
 import { type EndpointUrl, redact, withoutSecrets } from './endpointUrl.ts'
 import { RpcError, type RpcErrorOptions, type RpcFailure } from './errors.ts'
 import { classifyNodeError, readNodeError } from './nodeErrors.ts'

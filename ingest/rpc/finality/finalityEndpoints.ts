@@ -5,17 +5,17 @@
  */
 import type { Hash } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import { bytesOfHex, readCertificate } from '../../finality/certificate/certificate.ts'
 import {
   type CertificatePart,
   CertificateRefusedError,
-} from '../../finality/certificate/certificateRefusedError.ts'
+} from '../../finality/certificate/CertificateRefusedError.ts'
+import { bytesOfHex, readCertificate } from '../../finality/certificate/certificate.ts'
 import type { RecomputedHeader } from '../../finality/certificate/recomputedHeader.ts'
 import type { FinalityNetwork, GivenCertificates } from '../../finality/watch/finalityNetwork.ts'
-import type { Admission } from '../endpoints/admission.ts'
-import type { Endpoint } from '../endpoints/endpoint.ts'
+import type { Admission } from '../endpoints/Admission.ts'
+import type { Endpoint } from '../endpoints/Endpoint.ts'
 import type { FinalizationOf } from '../finalizations.ts'
-import { AskedEndpoint, type Question, WAITED_MS, type Word } from './askedEndpoint.ts'
+import { AskedEndpoint, type Question, WAITED_MS, type Word } from './AskedEndpoint.ts'
 
 /** Parsed at the price of 1.5 % of a core, for all endpoints together. */
 const BYTES_PER_MS = 1_000

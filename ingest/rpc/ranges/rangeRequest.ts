@@ -2,8 +2,8 @@ import { mapAtMost } from '#runtime/mapAtMost.ts'
 import { type BlockRange, blockCount } from '../../range.ts'
 import { callText, type RpcClient, SINGLES_AT_ONCE } from '../client/client.ts'
 import { rpcQuantity } from '../client/parse.ts'
+import { RangeBudget } from './RangeBudget.ts'
 import { assertRangeAnswer, rangeBody } from './rangeAnswer.ts'
-import { RangeBudget } from './rangeBudget.ts'
 import { askReceiptsSingly } from './receiptsSingly.ts'
 
 export interface RequestForm {

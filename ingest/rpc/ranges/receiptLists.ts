@@ -3,8 +3,8 @@
  * asked for each receipt of those blocks, and goes on to be asked for other lists.
  */
 import type { RpcError, RpcFailure } from '../client/errors.ts'
-import type { Admission } from '../endpoints/admission.ts'
-import type { Endpoint } from '../endpoints/endpoint.ts'
+import type { Admission } from '../endpoints/Admission.ts'
+import type { Endpoint } from '../endpoints/Endpoint.ts'
 
 /** Failures of a list of receipts that say nothing of the list. */
 const ofAnyCall: ReadonlySet<RpcFailure> = new Set([

@@ -12,7 +12,7 @@ import { spelledQuantity } from '../../read/spelling.ts'
 import { callText, type RpcClient, SINGLES_AT_ONCE } from '../client/client.ts'
 import { RpcError } from '../client/errors.ts'
 import { parseBlockRef, rpcQuantity } from '../client/parse.ts'
-import type { RangeBudget } from './rangeBudget.ts'
+import type { RangeBudget } from './RangeBudget.ts'
 
 /**
  * Calls in one request when receipts are asked for one by one; more than a hundred are refused by

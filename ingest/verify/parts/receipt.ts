@@ -3,7 +3,7 @@
  * EIP-2718).
  */
 
-import type { ByteBuffer, BytesAt } from '../../read/json/byteBuffer.ts'
+import type { ByteBuffer, BytesAt } from '../../read/json/ByteBuffer.ts'
 import {
   ADDRESS_BYTES,
   BLOOM_BYTES,
@@ -11,7 +11,7 @@ import {
   type ScannedLog,
   type ScannedReceipt,
 } from '../../read/scan/scannedReceipt.ts'
-import { Bloom } from '../tries/bloom.ts'
+import { Bloom } from '../tries/Bloom.ts'
 import type { RlpWriter } from '../tries/rlp.ts'
 
 /**

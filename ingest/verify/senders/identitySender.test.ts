@@ -12,8 +12,8 @@ import {
   zkVector,
 } from '#test/support/zkSignature.ts'
 import type { RpcBlock, RpcTransaction } from '../../read/block.ts'
+import { SenderRefutedError } from './SenderRefutedError.ts'
 import { grantingAccount, recoverSender, statedSender } from './sender.ts'
-import { SenderRefutedError } from './senderRefutedError.ts'
 import { everySender } from './senderSample.ts'
 import { assertSenders } from './senders.ts'
 import { signingHash } from './signingHash.ts'

@@ -4,8 +4,8 @@ import type { RpcBlock, RpcTransaction } from '../../read/block.ts'
 import { writeTransaction } from '../parts/transaction.ts'
 import { RlpWriter } from '../tries/rlp.ts'
 import type { BlockProof } from '../verifyBlock.ts'
+import { SenderRefutedError } from './SenderRefutedError.ts'
 import { recoverSender, statedSender } from './sender.ts'
-import { SenderRefutedError } from './senderRefutedError.ts'
 import { isSampled, type SenderSample } from './senderSample.ts'
 
 /**

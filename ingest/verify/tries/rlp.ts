@@ -4,7 +4,7 @@
  * is measured first or moved afterwards.
  */
 
-import type { ByteBuffer } from '../../read/json/byteBuffer.ts'
+import type { ByteBuffer } from '../../read/json/ByteBuffer.ts'
 
 /**
  * A value that can be encoded: bytes as checked lowercase `0x` text, raw bytes, lists. A quantity (`0x0`,

@@ -5,9 +5,9 @@
  * buffer, and when it has 32 bytes or more its hash takes its place.
  */
 
-import type { BytesAt } from '../../read/json/byteBuffer.ts'
+import type { BytesAt } from '../../read/json/ByteBuffer.ts'
 import { HASH_BYTES } from '../../read/scan/scannedReceipt.ts'
-import { DigestBatch } from './digestBatch.ts'
+import { DigestBatch } from './DigestBatch.ts'
 import { keccak256Hex, keccak256Latin1 } from './keccak.ts'
 import type { RlpWriter } from './rlp.ts'
 

@@ -5,7 +5,7 @@
 import { Session } from 'mppx/tempo'
 import { custom, decodeFunctionData, http, type Transport } from 'viem'
 import { Transaction } from 'viem/tempo'
-import { type DevRpc, field } from '../devRpc.ts'
+import { type DevRpc, field } from '../DevRpc.ts'
 import { allowChannels, CHANNEL_ESCROW, tellOpening } from './escrow.ts'
 
 type Hex = `0x${string}`

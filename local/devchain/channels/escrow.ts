@@ -3,7 +3,7 @@
  * one of our own stands there, ChannelEscrow.sol.
  */
 import { encodeAbiParameters, keccak256, pad, toHex } from 'viem'
-import type { DevRpc } from '../devRpc.ts'
+import type { DevRpc } from '../DevRpc.ts'
 import escrow from './channelEscrow.json' with { type: 'json' }
 
 type Hex = `0x${string}`

@@ -4,7 +4,7 @@
  */
 import { createClient, encodeFunctionData, type Hex, http, parseAbi, parseSignature } from 'viem'
 import { call } from 'viem/actions'
-import type { DevRpc } from '../devRpc.ts'
+import type { DevRpc } from '../DevRpc.ts'
 import { type DevNode, type GenesisCall, sendFromGenesis } from '../genesisAccount.ts'
 import compiled from './dollar.json' with { type: 'json' }
 

@@ -1,7 +1,7 @@
 /** The shape of everything that happens in the traffic. */
 import type { Hex } from '#primitives.ts'
 import type { TxCall } from './calls.ts'
-import type { Dice } from './dice.ts'
+import type { Dice } from './Dice.ts'
 import type { Learned } from './learned.ts'
 import type { Party } from './parties.ts'
 import type { Envelope } from './signDraft.ts'

@@ -4,8 +4,8 @@
  */
 import type { Intent, Scene } from './action.ts'
 import { pathUsd, type TxCall } from './calls.ts'
-import { Deck } from './deck.ts'
-import type { Dice } from './dice.ts'
+import { Deck } from './Deck.ts'
+import type { Dice } from './Dice.ts'
 import { type Envelope, expiringLane, type TxDraft } from './signDraft.ts'
 
 type Feature = 'none' | 'feeToken' | 'sponsor' | 'lane' | 'sponsoredLane' | 'expiring' | 'window'

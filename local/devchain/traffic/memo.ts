@@ -1,7 +1,7 @@
 /** Texts that people write into the 32 bytes of a memo. */
 import { keccak256, stringToHex } from 'viem'
 import type { Hex } from '#primitives.ts'
-import type { Dice } from './dice.ts'
+import type { Dice } from './Dice.ts'
 
 /** Services that machines pay; their memos carry a fingerprint of the name. */
 const services = ['api.weather.example', 'search.example', 'images.example']

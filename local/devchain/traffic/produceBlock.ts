@@ -13,7 +13,7 @@ import {
   field,
   hexQuantity,
   textField,
-} from '#local/devchain/devRpc.ts'
+} from '#local/devchain/DevRpc.ts'
 import { BASE_FEE_PER_GAS } from '#local/devchain/node.ts'
 import type { Hex } from '#primitives.ts'
 import type { Clock } from '#runtime/runtime.ts'

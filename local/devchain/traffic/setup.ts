@@ -5,7 +5,7 @@
  */
 import { encodeFunctionData } from 'viem'
 import { Abis } from 'viem/tempo'
-import type { DevRpcCall as RpcCall } from '#local/devchain/devRpc.ts'
+import type { DevRpcCall as RpcCall } from '#local/devchain/DevRpc.ts'
 import type { Hex } from '#primitives.ts'
 import { type Scene, units } from './action.ts'
 import { place } from './actions/exchange.ts'

@@ -2,7 +2,7 @@ import { keccak256, stringToHex } from 'viem'
 import { TokenId, VirtualMaster } from 'viem/tempo'
 import { expect, test } from 'vitest'
 import { tokenAddress } from './calls.ts'
-import { Dice } from './dice.ts'
+import { Dice } from './Dice.ts'
 import { attribution, attributionTag } from './memo.ts'
 import { createWorld } from './world.ts'
 

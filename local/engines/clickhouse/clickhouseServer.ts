@@ -6,7 +6,7 @@
 
 import { messageOf } from '#errors.ts'
 import type { ServeMessage } from './clickhouse.ts'
-import { QueryServer } from './queryServer.ts'
+import { QueryServer } from './QueryServer.ts'
 
 let server: QueryServer | undefined
 let stopping = false

@@ -6,10 +6,10 @@
 
 import { parentPort, workerData } from 'node:worker_threads'
 
-import { ChdbSession } from './chdb.ts'
-import { HeldChunks } from './heldChunks.ts'
-import { QueryError, queryError } from './queryError.ts'
-import { RepeatedHead } from './repeatedHead.ts'
+import { ChdbSession } from './ChdbSession.ts'
+import { HeldChunks } from './HeldChunks.ts'
+import { QueryError, queryError } from './QueryError.ts'
+import { RepeatedHead } from './RepeatedHead.ts'
 import { quoteString } from './sessionSetup.ts'
 import { tagWithQueryId } from './statement.ts'
 import { headedFormat, type ThreadEvent, type ThreadJob, type ThreadRequest } from './threadMessages.ts'

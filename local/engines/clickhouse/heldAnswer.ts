@@ -4,7 +4,7 @@
  */
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { errnoOf } from '#errors.ts'
-import { queryError } from './queryError.ts'
+import { queryError } from './QueryError.ts'
 import type { ThreadEvent } from './threadMessages.ts'
 
 export interface HeldAnswerOptions {

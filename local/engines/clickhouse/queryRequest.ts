@@ -3,7 +3,7 @@
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 
-import { queryError } from './queryError.ts'
+import { queryError } from './QueryError.ts'
 import type { EngineUser, SessionWishes } from './sessionSetup.ts'
 
 /** A login: user name and password. */

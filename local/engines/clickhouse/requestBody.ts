@@ -11,7 +11,7 @@ import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 
 import { errnoOf } from '#errors.ts'
-import { QueryError, queryError } from './queryError.ts'
+import { QueryError, queryError } from './QueryError.ts'
 import { assertOwned, ROWS_BYTES_MAX } from './spoolFolder.ts'
 
 // A statement with its inline rows. More than that belongs in the body of a request with the

@@ -1,6 +1,6 @@
 /** The statements that make a fresh engine session what a request asked for. */
 
-import { queryError } from './queryError.ts'
+import { queryError } from './QueryError.ts'
 
 /** The login of a request: the program itself, or the reader whose SQL it passes on. */
 export type EngineUser = 'admin' | 'reader'

@@ -1,6 +1,6 @@
 /** The facts of a statement that the HTTP server needs before the engine sees it. */
 
-import { queryError } from './queryError.ts'
+import { queryError } from './QueryError.ts'
 import { isWord, nameOf, readTokens, type SqlToken } from './sqlTokens.ts'
 
 /** An INSERT whose rows follow as data, in the statement's own text or in the request's body. */

@@ -16,7 +16,7 @@ import { SENDS_NOW } from '../../chain/sendCounted.ts'
 import { NotOfferedError } from '../PaymentMethod.ts'
 import type { Checked } from '../recheck.ts'
 import type { Sends } from '../Sends.ts'
-import type { Currency } from './TempoCharges.ts'
+import type { Currency } from './TempoChargeMethod.ts'
 
 export interface OffersOptions {
   readonly chainId: number

@@ -4,7 +4,7 @@ import { createClient, type Transport } from 'viem'
 import { getCode } from 'viem/actions'
 import { messageOf } from '#errors.ts'
 import type { SponsorFunds } from '../../chain/SponsorFunds.ts'
-import type { Currency } from '../charge/TempoCharges.ts'
+import type { Currency } from '../charge/TempoChargeMethod.ts'
 import type { Checked } from '../recheck.ts'
 
 export interface ChannelOffersOptions {

@@ -3,7 +3,7 @@
  * is compared with the chain.
  */
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types'
-import type { Egress, EgressRequest } from '#egress/egress.ts'
+import type { Egress, EgressRequest } from '#egress/Egress.ts'
 import { isRecord } from '#primitives.ts'
 import { type Facilitator, FacilitatorError, txHashIn } from './Facilitator.ts'
 

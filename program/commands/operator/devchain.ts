@@ -1,8 +1,8 @@
 /** `millrace devchain`: where the local dev chain of a running program is, and money on it. */
 import { isAddress } from 'viem'
 import { SettingError } from '#errors.ts'
+import { DevRpc } from '#local/devchain/DevRpc.ts'
 import { DEV_CHAIN_ID, devChainFiles, readRecord } from '#local/devchain/devChainRecord.ts'
-import { DevRpc } from '#local/devchain/devRpc.ts'
 import { devTokens, fundAccount } from '#local/devchain/fundAccount.ts'
 import type { Config } from '../../config.ts'
 

@@ -2,8 +2,9 @@
  * Access of a running program: keys and quotas in Postgres, and what its first start makes for the
  * operator.
  */
-import type { PaidRequests } from '#api/access/paidRequests.ts'
+
 import type { Quotas } from '#api/access/Quotas.ts'
+import type { PaidRequests } from '#api/access/RequestPrices.ts'
 import { ServiceAccess } from '#api/access/ServiceAccess.ts'
 import { SignIn, type SigningNode } from '#api/access/SignIn.ts'
 import type { AccessSettings } from '#api/access/settings.ts'
@@ -19,7 +20,7 @@ import { addUsage } from '#rows/access/usage.ts'
 import { type AppDatabase, appDatabase } from '#rows/database.ts'
 import type { Secrets } from '#rows/secrets.ts'
 import type { Clock } from '#runtime/runtime.ts'
-import { everybody } from '#runtime/slots.ts'
+import { everybody } from '#runtime/Slots.ts'
 import type { Engines } from '../../engines.ts'
 
 export interface OpenedAccess {

@@ -1,11 +1,11 @@
 /** Alarms of all chains of a running program, told to their owner where an address is set. */
 import { metrics } from '#telemetry.ts'
-import type { Chain } from '../../chain/chain.ts'
+import type { Chain } from '../../chain/Chain.ts'
 import type { Config } from '../../config.ts'
 import type { Alarm, AlarmKind, Base } from '../part.ts'
 import { AlarmWatch } from './AlarmWatch.ts'
+import { AlarmWebhook } from './AlarmWebhook.ts'
 import { alarmsOf } from './alarms.ts'
-import { AlarmWebhook } from './alarmWebhook.ts'
 import { conditions } from './conditions.ts'
 import { StallWatch } from './StallWatch.ts'
 import type { Watched } from './watched.ts'

@@ -1,6 +1,6 @@
 /** Chain data: names and logos of tokens, whom payments are attributed to, and the JSON-RPC door. */
 import { endpoints } from '#api/routes/index.ts'
-import { LogoCache } from '#api/routes/tokens/logoCache.ts'
+import { LogoCache } from '#api/routes/tokens/LogoCache.ts'
 import { RpcDoor } from '#api/rpc/RpcDoor.ts'
 import { appDatabase } from '#rows/database.ts'
 import { type Base, definePart } from '../part.ts'

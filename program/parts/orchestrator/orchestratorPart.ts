@@ -5,7 +5,7 @@ import type { JobsPart } from '../jobs/jobsPart.ts'
 import { definePart } from '../part.ts'
 import type { PaymentsPart } from '../payments/paymentsPart.ts'
 import type { WalletPart } from '../wallet/walletPart.ts'
-import { Attributions } from './attributions.ts'
+import { Attributions } from './Attributions.ts'
 import { openOrchestrator } from './openOrchestrator.ts'
 import { askThrough, chainTools } from './ownEndpoints.ts'
 

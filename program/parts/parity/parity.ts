@@ -6,7 +6,7 @@ import { type ParityStatus, ParityWatch } from '#store/compare/ParityWatch.ts'
 import { compareRange } from '#store/compare/parity.ts'
 import { schemaOf } from '#store/sql.ts'
 import type { Logger } from '#telemetry.ts'
-import type { Chain } from '../../chain/chain.ts'
+import type { Chain } from '../../chain/Chain.ts'
 import type { Engines } from '../../engines.ts'
 import type { Alarm } from '../part.ts'
 

@@ -1,5 +1,5 @@
 /** Analysts' SQL: both engines behind walls that are proved before anybody is served, and live queries. */
-import { LiveHub } from '#api/live/hub.ts'
+import { LiveHub } from '#api/live/LiveHub.ts'
 import { addReaders } from '#local/engines/connection.ts'
 import { checkAllWalls, keepWallsChecked } from '#query/setup/wallWatch.ts'
 import { definePart } from '../part.ts'

@@ -47,8 +47,8 @@ async function openWalletPart(base: Base): Promise<WalletPart> {
   const { clock, failpoint } = runtime
   // The protocols' libraries are large, and a program without a wallet has no use for them.
   const [{ TempoChargePaying }, { X402ExactPaying }] = await Promise.all([
-    import('#wallet/protocols/tempoCharge.ts'),
-    import('#wallet/protocols/x402Exact.ts'),
+    import('#wallet/protocols/TempoChargePaying.ts'),
+    import('#wallet/protocols/X402ExactPaying.ts'),
   ])
   const app = appDatabase(program.engines.postgres)
   const [local] = program.localIds

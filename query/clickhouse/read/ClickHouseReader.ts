@@ -27,7 +27,7 @@ import {
   type Settings,
   type Summary,
 } from './ReaderConnection.ts'
-import { RowBinaryDecoder } from './rowBinary.ts'
+import { RowBinaryDecoder } from './RowBinaryDecoder.ts'
 
 /** Connection of a user that may only SELECT from the views (`chain_<id>_sql`). */
 export interface ClickHouseReaderOptions extends ReaderConnectionOptions {

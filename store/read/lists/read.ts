@@ -7,7 +7,7 @@
 import { failure } from '#errors.ts'
 import type { BlockRange } from '#ingest/range.ts'
 import type { TableName } from '#transform/tables.ts'
-import type { Visible } from '../../ledger/chainState.ts'
+import type { Visible } from '../../ledger/ChainState.ts'
 import type { Queryable } from '../../ledger/lane.ts'
 import { relationOf, toBytes, toHex } from '../../sql.ts'
 import { compileCount } from './compile.ts'

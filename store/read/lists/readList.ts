@@ -1,7 +1,7 @@
 /** Reads a page of any list of a chain at one moment. */
 import type { TableName } from '#transform/tables.ts'
 import { readOnce, readSnapshot } from '../../cancel.ts'
-import type { ChainState } from '../../ledger/chainState.ts'
+import type { ChainState } from '../../ledger/ChainState.ts'
 import type { Queryable } from '../../ledger/lane.ts'
 import type { Postgres } from '../../postgres.ts'
 import type { List } from './list.ts'

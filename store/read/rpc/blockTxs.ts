@@ -1,7 +1,7 @@
 /** Transactions of one block as the node told them, by their places in it. */
 import { readOnce } from '../../cancel.ts'
 import { type ArchivedTx, readArchivedTxs } from '../../ledger/archive.ts'
-import type { ChainState } from '../../ledger/chainState.ts'
+import type { ChainState } from '../../ledger/ChainState.ts'
 import type { Postgres } from '../../postgres.ts'
 
 export function readBlockTxs(

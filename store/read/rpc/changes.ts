@@ -4,7 +4,7 @@
  * The commit log would also tell reverts of blocks that came back.
  */
 import { readSnapshot } from '../../cancel.ts'
-import type { ChainState } from '../../ledger/chainState.ts'
+import type { ChainState } from '../../ledger/ChainState.ts'
 import type { Queryable } from '../../ledger/lane.ts'
 import type { Postgres } from '../../postgres.ts'
 import { quoteIdentifier, toHex } from '../../sql.ts'

@@ -6,7 +6,7 @@ import { rpcQuantity } from '#ingest/rpc/client/parse.ts'
 import { isRecord } from '#primitives.ts'
 import { archivedPartOf, archivedTx, readArchivedTxs } from '../../ledger/archive.ts'
 import type { Queryable } from '../../ledger/lane.ts'
-import type { OpenParts } from '../../ledger/openParts.ts'
+import type { OpenParts } from '../../ledger/OpenParts.ts'
 import { toBytes } from '../../sql.ts'
 
 /** A row of logs, as `storedTypes` reads it. */

@@ -5,7 +5,7 @@
 import { covers, parseMultirange } from '#ingest/range.ts'
 import { readPlanned, readSnapshot } from '../../cancel.ts'
 import { archivedPartSql } from '../../ledger/archive.ts'
-import type { ChainState } from '../../ledger/chainState.ts'
+import type { ChainState } from '../../ledger/ChainState.ts'
 import type { Queryable } from '../../ledger/lane.ts'
 import type { Postgres } from '../../postgres.ts'
 import { relationOf, toBytes } from '../../sql.ts'

@@ -4,7 +4,7 @@
  */
 import { readOnce } from '../../cancel.ts'
 import { type ArchivedTx, archivedPartOf, archivedPartSql, archivedTx } from '../../ledger/archive.ts'
-import type { ChainState } from '../../ledger/chainState.ts'
+import type { ChainState } from '../../ledger/ChainState.ts'
 import { type Postgres, preparedBySchema } from '../../postgres.ts'
 import { relationOf, toBytes, toHex } from '../../sql.ts'
 

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endpoint } from '#http/endpoint.ts'
 import { dataRead, openToAll } from '#http/request/access.ts'
 import * as p from '#http/request/parameter.ts'
-import { Turns } from '#http/request/turns.ts'
+import { Turns } from '#http/request/Turns.ts'
 import * as s from '#http/schema.ts'
-import { everybody } from '#runtime/slots.ts'
+import { everybody } from '#runtime/Slots.ts'
 import { ManualClock, type RunningServer, startServer } from '../support/toolkitServer.ts'
 
 interface Work {

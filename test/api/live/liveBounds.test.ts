@@ -2,7 +2,7 @@
 // costs nothing, and blocks that a stream leaves out are told.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stranger } from '#api/access/callers.ts'
-import { QUERIES_MAX } from '#api/live/hub.ts'
+import { QUERIES_MAX } from '#api/live/LiveHub.ts'
 import type { EncodedBatch } from '#transform/batch.ts'
 import { recordedBatches } from '../../store/support/chainStore.ts'
 import { type ChainApi, openChainApi } from '../support/chainApi.ts'

@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CLIENTS_MAX } from '#api/live/hub.ts'
+import { CLIENTS_MAX } from '#api/live/LiveHub.ts'
 import { recordedBatches } from '../../store/support/chainStore.ts'
 import { type ChainApi, openChainApi } from '../support/chainApi.ts'
 

@@ -2,7 +2,7 @@
 // headers, and one key cannot take the places of all. Method: keys by query parameter over the real
 // server and the real stream.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CLIENTS_PER_CALLER_MAX, QUERIES_MAX } from '#api/live/hub.ts'
+import { CLIENTS_PER_CALLER_MAX, QUERIES_MAX } from '#api/live/LiveHub.ts'
 import { ApiError } from '#http/errors.ts'
 import { type Access, anonymous } from '#http/request/access.ts'
 import { recordedBatches } from '../../store/support/chainStore.ts'

@@ -15,7 +15,7 @@ import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { address, hash } from '#primitives.ts'
 import { quotaRows } from '#rows/access/quotas.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
-import { everybody } from '#runtime/slots.ts'
+import { everybody } from '#runtime/Slots.ts'
 import { openAppStore } from '../../support/appStore.ts'
 
 const { app } = await openAppStore()

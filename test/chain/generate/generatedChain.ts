@@ -1,5 +1,5 @@
 /** The chain being filled: blocks mined one by one on anvil, with times and fees from the seed. */
-import { type DevRpc, type DevRpcAnswer, field, hexQuantity } from '#local/devchain/devRpc.ts'
+import { type DevRpc, type DevRpcAnswer, field, hexQuantity } from '#local/devchain/DevRpc.ts'
 import { type MinedTransaction, parseReceipt } from '#local/devchain/traffic/produceBlock.ts'
 import type { Hex } from '#primitives.ts'
 import type { Random } from '../random.ts'

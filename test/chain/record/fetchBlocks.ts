@@ -1,5 +1,5 @@
 /** Blocks as a node answers them. */
-import { type DevRpc, type DevRpcAnswer, type DevRpcCall, hexQuantity } from '#local/devchain/devRpc.ts'
+import { type DevRpc, type DevRpcAnswer, type DevRpcCall, hexQuantity } from '#local/devchain/DevRpc.ts'
 import type { RecordedBlock } from '../recordings.ts'
 
 /** The blocks `from` to `to` in one request; none when `to` is below `from`. */

@@ -1,5 +1,5 @@
 /** The calls that an indexer makes for a token's metadata. */
-import { type DevRpc, type DevRpcAnswer, hexQuantity } from '#local/devchain/devRpc.ts'
+import { type DevRpc, type DevRpcAnswer, hexQuantity } from '#local/devchain/DevRpc.ts'
 
 const selectors = {
   name: '0x06fdde03',

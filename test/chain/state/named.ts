@@ -1,6 +1,6 @@
 /** Everything that the logs of a chain name, whose state can be asked for. */
 import { toEventSelector } from 'viem'
-import { type DevRpc, hexQuantity } from '#local/devchain/devRpc.ts'
+import { type DevRpc, hexQuantity } from '#local/devchain/DevRpc.ts'
 import type { SeenLog } from '#local/devchain/traffic/learned.ts'
 import { parseLog } from '#local/devchain/traffic/produceBlock.ts'
 import type { Hex } from '#primitives.ts'

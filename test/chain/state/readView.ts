@@ -1,6 +1,6 @@
 /** Views of contracts, many in one request. */
 import { type Abi, decodeFunctionResult, encodeFunctionData } from 'viem'
-import { type DevRpc, type DevRpcAnswer, hexQuantity } from '#local/devchain/devRpc.ts'
+import { type DevRpc, type DevRpcAnswer, hexQuantity } from '#local/devchain/DevRpc.ts'
 import type { Hex } from '#primitives.ts'
 
 export interface View {

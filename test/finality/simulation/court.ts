@@ -1,5 +1,5 @@
 /** The conditions that hold after every step, whatever nodes say and wherever the process died. */
-import type { StoredProof } from '#ingest/finality/rules/provedFinality.ts'
+import type { StoredProof } from '#ingest/finality/rules/ProvedFinality.ts'
 import type { BlockRef } from '#primitives.ts'
 import { trueHash } from './blocks.ts'
 import type { Disk } from './disk.ts'

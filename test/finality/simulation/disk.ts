@@ -1,7 +1,7 @@
 /** The disk that outlives a kill: the lane's rows, and what was stored of finality. */
 
 import type { KeyDecision } from '#ingest/finality/keys/keyDecision.ts'
-import type { StoredProof } from '#ingest/finality/rules/provedFinality.ts'
+import type { StoredProof } from '#ingest/finality/rules/ProvedFinality.ts'
 import type { FinalityKeeper, FinalityStore } from '#ingest/finality/watch/finalityNetwork.ts'
 import type { BlockRef } from '#primitives.ts'
 import { MemorySink } from '../../ingest/support/memorySink.ts'

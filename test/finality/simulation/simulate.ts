@@ -2,8 +2,9 @@
  * One seed: a network, nodes that lie, and the room of finality between them and the head lane, as the
  * program puts them together. Pure but for the seed.
  */
+
+import { CertificateRefusedError } from '#ingest/finality/certificate/CertificateRefusedError.ts'
 import { readCertificate } from '#ingest/finality/certificate/certificate.ts'
-import { CertificateRefusedError } from '#ingest/finality/certificate/certificateRefusedError.ts'
 import { assertFinalizedBy } from '#ingest/finality/check/assertFinalized.ts'
 import { isBoundary } from '#ingest/finality/keys/epochs.ts'
 import { followKey } from '#ingest/finality/keys/followKey.ts'

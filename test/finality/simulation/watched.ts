@@ -1,10 +1,10 @@
 /** The program's watch and rule over what a simulation has in place of endpoints, threads and stores. */
 import { initialKeys } from '#ingest/finality/keys/pinnedKeys.ts'
-import { AgreedFinality } from '#ingest/finality/rules/agreedFinality.ts'
+import { AgreedFinality } from '#ingest/finality/rules/AgreedFinality.ts'
 import { chosenRule } from '#ingest/finality/rules/chosenRule.ts'
 import type { Claim } from '#ingest/finality/rules/claim.ts'
 import type { FinalityRule } from '#ingest/finality/rules/finalityRule.ts'
-import { ProvedFinality } from '#ingest/finality/rules/provedFinality.ts'
+import { ProvedFinality } from '#ingest/finality/rules/ProvedFinality.ts'
 import { FinalityWatch } from '#ingest/finality/watch/FinalityWatch.ts'
 import type {
   FinalityChecks,

@@ -1,10 +1,10 @@
 // Goal: a thread checks certificates of finality as the check itself does, and names what is wrong.
 // Method: the thread of the program, with the certificates of one secret.
 import { afterAll, describe, expect, test } from 'vitest'
-import { CertificateRefusedError } from '#ingest/finality/certificate/certificateRefusedError.ts'
-import { CertificateChecks, CheckLostError } from '#ingest/finality/check/certificateChecks.ts'
+import { CertificateRefusedError } from '#ingest/finality/certificate/CertificateRefusedError.ts'
+import { CertificateChecks, CheckLostError } from '#ingest/finality/check/CertificateChecks.ts'
 import type { EpochKeys } from '#ingest/finality/keys/epochKeys.ts'
-import { KeyRefusedError } from '#ingest/finality/keys/keyRefusedError.ts'
+import { KeyRefusedError } from '#ingest/finality/keys/KeyRefusedError.ts'
 import { silentLogger } from '#telemetry.ts'
 import { digestOf, outcomeExtraData, signingNetwork } from '../../support/signedFinality.ts'
 

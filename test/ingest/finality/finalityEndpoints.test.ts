@@ -3,7 +3,7 @@
 // Method: nodes in memory behind the real source, of which some do not answer before they are let; a
 // clock that moves when told to, so that "at once" is without any of its time.
 import { afterEach, describe, expect, test } from 'vitest'
-import type { CertificatePart } from '#ingest/finality/certificate/certificateRefusedError.ts'
+import type { CertificatePart } from '#ingest/finality/certificate/CertificateRefusedError.ts'
 import type { OpenTransport } from '#ingest/rpc/client/client.ts'
 import { finalityNetwork } from '#ingest/rpc/finality/finalityEndpoints.ts'
 import { createSource } from '#ingest/rpc/rpcSource.ts'

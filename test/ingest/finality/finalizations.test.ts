@@ -4,7 +4,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { readCertificate } from '#ingest/finality/certificate/certificate.ts'
 import { chosenRule } from '#ingest/finality/rules/chosenRule.ts'
-import { ProvedFinality } from '#ingest/finality/rules/provedFinality.ts'
+import { ProvedFinality } from '#ingest/finality/rules/ProvedFinality.ts'
 import { finalityNetwork } from '#ingest/rpc/finality/finalityEndpoints.ts'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
 import { hash } from '#primitives.ts'

@@ -8,7 +8,7 @@ import { type AheadOptions, fetchAhead } from '#ingest/lanes/fetchAhead.ts'
 import type { Fetcher } from '#ingest/lanes/fetchVerified.ts'
 import { usualLimits } from '#program/chain/options.ts'
 import { aheadOf } from '#program/chain/writing.ts'
-import { ByteBudget } from '../../../ingest/byteBudget.ts'
+import { ByteBudget } from '../../../ingest/ByteBudget.ts'
 import { decodeRefs, FakeChain, FakeSource, type RefBatch } from '../support/fakeChain.ts'
 import { seededRandom } from '../support/random.ts'
 

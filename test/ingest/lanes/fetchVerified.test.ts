@@ -2,12 +2,12 @@
 // none.
 import { expect, test } from 'vitest'
 import { fetchVerified } from '#ingest/lanes/fetchVerified.ts'
-import type { Witnessing } from '#ingest/lanes/unproved.ts'
-import { NodeAnswerError } from '#ingest/read/nodeAnswerError.ts'
-import { SenderRefutedError } from '#ingest/verify/senders/senderRefutedError.ts'
+import type { Witnessing } from '#ingest/lanes/UnprovedAnswers.ts'
+import { NodeAnswerError } from '#ingest/read/NodeAnswerError.ts'
+import { SenderRefutedError } from '#ingest/verify/senders/SenderRefutedError.ts'
 import { EncodeError } from '#transform/encode/values.ts'
-import { DecodeWorkerError } from '../../../ingest/decodeWorkerError.ts'
-import { RefutedError } from '../../../ingest/verify/refutedError.ts'
+import { DecodeWorkerError } from '../../../ingest/DecodeWorkerError.ts'
+import { RefutedError } from '../../../ingest/verify/RefutedError.ts'
 import { decodeRefs, FakeChain, FakeSource, type RefBatch } from '../support/fakeChain.ts'
 
 /** A fetcher whose first decodings fail in turn, and who was blamed for it. */

@@ -1,13 +1,13 @@
 // Goal: an endpoint that announces heads without end costs no more readings than polling would (L42).
 // Method: readings of a head that does not move, each announced anew, on a clock that only waits move.
 import { expect, onTestFinished, test } from 'vitest'
-import { AgreedFinality } from '#ingest/finality/rules/agreedFinality.ts'
+import { AgreedFinality } from '#ingest/finality/rules/AgreedFinality.ts'
 import { RpcClient } from '#ingest/rpc/client/client.ts'
 import { parseEndpointUrl } from '#ingest/rpc/client/endpointUrl.ts'
-import { Admission } from '#ingest/rpc/endpoints/admission.ts'
-import { Endpoint, GONE_MS } from '#ingest/rpc/endpoints/endpoint.ts'
-import { EndpointSet } from '#ingest/rpc/endpoints/endpointSet.ts'
-import { Heads } from '#ingest/rpc/heads/heads.ts'
+import { Admission } from '#ingest/rpc/endpoints/Admission.ts'
+import { Endpoint, GONE_MS } from '#ingest/rpc/endpoints/Endpoint.ts'
+import { EndpointSet } from '#ingest/rpc/endpoints/EndpointSet.ts'
+import { Heads } from '#ingest/rpc/heads/Heads.ts'
 import { silentLogger } from '#telemetry.ts'
 import { FakeChain } from '../support/fakeChain.ts'
 import { FAR, HEAD, SteppedClock } from '../support/lyingHeads.ts'

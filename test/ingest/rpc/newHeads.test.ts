@@ -1,7 +1,7 @@
 // Goal: heads announced over WebSocket are heard, and an endpoint without it is left alone.
 import { afterEach, expect, test } from 'vitest'
 import { parseEndpointUrl } from '#ingest/rpc/client/endpointUrl.ts'
-import { NewHeads } from '#ingest/rpc/heads/newHeads.ts'
+import { NewHeads } from '#ingest/rpc/heads/NewHeads.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
 import { type Announcer, startAnnouncer } from '../support/announcer.ts'

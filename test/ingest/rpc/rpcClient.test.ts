@@ -3,7 +3,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { RpcClient } from '#ingest/rpc/client/client.ts'
 import { parseEndpointUrl } from '#ingest/rpc/client/endpointUrl.ts'
-import { Identities } from '#ingest/rpc/endpoints/identities.ts'
+import { Identities } from '#ingest/rpc/endpoints/Identities.ts'
 import { type Clock, systemRuntime } from '#runtime/runtime.ts'
 import { ManualClock } from '../support/clock.ts'
 import { type NodeBehaviour, startNode } from '../support/proxyNode.ts'

@@ -16,7 +16,7 @@ import { Transaction } from 'viem/tempo'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { channelTransport } from '#local/devchain/channels/channelTransport.ts'
 import { CHANNEL_ESCROW } from '#local/devchain/channels/escrow.ts'
-import { DevRpc, hexQuantity } from '#local/devchain/devRpc.ts'
+import { DevRpc, hexQuantity } from '#local/devchain/DevRpc.ts'
 import { accountOf, balanceOf, PATH_USD } from '../../payments/support/shop.ts'
 import { startMiningDevChain } from '../../support/devchain.ts'
 

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { http } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Egress } from '#egress/egress.ts'
+import { Egress } from '#egress/Egress.ts'
 import { DEV_DOLLAR } from '#local/devchain/dollar/dollar.ts'
 import { sellingOn } from '#local/devchain/selling.ts'
 import { type DemoSellers, startDemoSellers } from '#orchestrator/demo/DemoSellers.ts'

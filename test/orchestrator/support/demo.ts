@@ -3,7 +3,7 @@
  * with.
  */
 import { onTestFinished } from 'vitest'
-import { Egress } from '#egress/egress.ts'
+import { Egress } from '#egress/Egress.ts'
 import type { Allowance } from '#http/request/access.ts'
 import { DEV_CHAIN_ID } from '#local/devchain/devChainRecord.ts'
 import { sellingOn } from '#local/devchain/selling.ts'

@@ -1,5 +1,5 @@
 /** Charges whose outcome nobody hears of at first. */
-import type { TempoChargeMethod } from '#payments/methods/charge/TempoCharges.ts'
+import type { TempoChargeMethod } from '#payments/methods/charge/TempoChargeMethod.ts'
 import type { PaymentMethod } from '#payments/methods/PaymentMethod.ts'
 
 /** Told as unknown so often, though the chain has it. */

@@ -1,7 +1,7 @@
 /** A dev chain, and its final blocks in a store, as the indexer proves them. */
 import { http } from 'viem'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
-import { DevRpc, field } from '#local/devchain/devRpc.ts'
+import { DevRpc, field } from '#local/devchain/DevRpc.ts'
 import { type Ask, askOf } from '#money/node.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { Egress } from '#egress/egress.ts'
+import { Egress } from '#egress/Egress.ts'
 import type { LocalFacilitator } from '#payments/methods/x402/LocalFacilitator.ts'
 import { RemoteFacilitator } from '#payments/methods/x402/RemoteFacilitator.ts'
 import { NETWORK } from './secondChain.ts'

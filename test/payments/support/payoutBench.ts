@@ -2,7 +2,7 @@
 import { http } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
-import { DevRpc } from '#local/devchain/devRpc.ts'
+import { DevRpc } from '#local/devchain/DevRpc.ts'
 import { type Ask, askOf } from '#money/node.ts'
 import { PayoutChain } from '#payments/payouts/PayoutChain.ts'
 import { Payouts } from '#payments/payouts/Payouts.ts'

@@ -6,7 +6,7 @@ import { createWalletClient, http, parseAbi, parseSignature, publicActions, toHe
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { base } from 'viem/chains'
 import { vi } from 'vitest'
-import { DevRpc } from '#local/devchain/devRpc.ts'
+import { DevRpc } from '#local/devchain/DevRpc.ts'
 import dollarCode from '#local/devchain/dollar/dollar.json' with { type: 'json' }
 import { findAnvil } from '#local/devchain/findAnvil.ts'
 import { accountOf } from './shop.ts'

@@ -4,10 +4,10 @@ import { Session } from 'mppx/tempo'
 import { type Account, createClient, type Transport } from 'viem'
 import { tempo } from 'viem/chains'
 import { channelTransport } from '#local/devchain/channels/channelTransport.ts'
-import { DevRpc } from '#local/devchain/devRpc.ts'
+import { DevRpc } from '#local/devchain/DevRpc.ts'
 import { askOf } from '#money/node.ts'
 import type { Sponsor } from '#payments/chain/Sponsor.ts'
-import { TempoSessionMethod } from '#payments/methods/session/TempoSessions.ts'
+import { TempoSessionMethod } from '#payments/methods/session/TempoSessionMethod.ts'
 import { ALPHA_USD, accountOf, PATH_USD, REALM, type ShopOptions } from './shop.ts'
 
 const { createChannelStore } = Session.Client

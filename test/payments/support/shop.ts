@@ -17,7 +17,7 @@ import {
   type ChargeOptions,
   type Sponsoring,
   TempoChargeMethod,
-} from '#payments/methods/charge/TempoCharges.ts'
+} from '#payments/methods/charge/TempoChargeMethod.ts'
 import type { PaymentMethod } from '#payments/methods/PaymentMethod.ts'
 import { Payments } from '#payments/Payments.ts'
 

@@ -5,7 +5,7 @@
 import { openRelay } from '#ingest/relay/openRelay.ts'
 import { createSource } from '#ingest/rpc/rpcSource.ts'
 import { hash } from '#primitives.ts'
-import { Chain } from '#program/chain/chain.ts'
+import { Chain } from '#program/chain/Chain.ts'
 import { postgresLeases } from '#rows/leases.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { adoptClickHouse } from '#store/clickhouse/adopt.ts'

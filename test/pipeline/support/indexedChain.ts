@@ -1,9 +1,9 @@
 /** A recorded chain put together as the program does it, on databases given by address. */
 import type { ClickHouseClient } from '@clickhouse/client'
-import { Relay } from '#ingest/relay/relay.ts'
+import { Relay } from '#ingest/relay/Relay.ts'
 import type { RpcSource } from '#ingest/rpc/rpcSource.ts'
 import { hash } from '#primitives.ts'
-import { Chain, type ChainLimits } from '#program/chain/chain.ts'
+import { Chain, type ChainLimits } from '#program/chain/Chain.ts'
 import { postgresLeases } from '#rows/leases.ts'
 import { type Runtime, systemRuntime } from '#runtime/runtime.ts'
 import { adoptClickHouse } from '#store/clickhouse/adopt.ts'

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { ChainLimits } from '#program/chain/chain.ts'
+import type { ChainLimits } from '#program/chain/Chain.ts'
 import type { Checks } from '#transform/profile.ts'
 import { loadRecordedChain, type RecordedChain } from '../../support/recordedChain.ts'
 import type { Access } from './indexedChain.ts'

@@ -4,7 +4,7 @@
 // Method: blocks of foreign shapes by hand, and a real Ethereum block, as one or two endpoints
 // answer them.
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { EndpointStatus } from '#ingest/rpc/endpoints/endpoint.ts'
+import type { EndpointStatus } from '#ingest/rpc/endpoints/Endpoint.ts'
 import type { RawRange } from '#ingest/source.ts'
 import { hash } from '#primitives.ts'
 import { systemRuntime } from '#runtime/runtime.ts'

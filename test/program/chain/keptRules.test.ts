@@ -2,7 +2,7 @@
 // a start looks at the newest final block too, and believes no endpoint alone where there are several (L34).
 // Method: a real store, and a built chain that forked above the blocks that are held.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { EndpointStatus } from '#ingest/rpc/endpoints/endpoint.ts'
+import type { EndpointStatus } from '#ingest/rpc/endpoints/Endpoint.ts'
 import { hash } from '#primitives.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { keepLooseParts, keepRules, openChain, readChainIdentity } from '#store/ledger/ledger.ts'

@@ -3,7 +3,7 @@
 // stay away, one alone teaches what nobody taught before.
 // Method: built chains as endpoints answer them that lie, are silent about blocks, or are gone.
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { EndpointStatus } from '#ingest/rpc/endpoints/endpoint.ts'
+import type { EndpointStatus } from '#ingest/rpc/endpoints/Endpoint.ts'
 import { hash } from '#primitives.ts'
 import { silentLogger } from '#telemetry.ts'
 import { type ChainRules, learnRules } from '../../../program/chain/chainRules.ts'

@@ -4,7 +4,7 @@
 // Method: a built chain that forks, as endpoints answer it that lie in their own ways; answers are
 // really decoded, by the rules in force.
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { EndpointStatus } from '#ingest/rpc/endpoints/endpoint.ts'
+import type { EndpointStatus } from '#ingest/rpc/endpoints/Endpoint.ts'
 import type { RawRange } from '#ingest/source.ts'
 import { hash } from '#primitives.ts'
 import { silentLogger } from '#telemetry.ts'

@@ -8,10 +8,10 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { Egress } from '#egress/egress.ts'
+import { Egress } from '#egress/Egress.ts'
 import { readConfig } from '#program/config.ts'
 import type { AlarmNote } from '#program/parts/alarms/AlarmWatch.ts'
-import { AlarmWebhook } from '#program/parts/alarms/alarmWebhook.ts'
+import { AlarmWebhook } from '#program/parts/alarms/AlarmWebhook.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 
 const secret = Buffer.alloc(32, 7)

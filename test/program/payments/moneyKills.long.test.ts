@@ -4,8 +4,8 @@
 // witnesses beside `books check`: the answers that payers got, the rows, and all transfers of the chain.
 // KILLS=20 is a part, and SEED draws other moments.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { DevRpc, field, hexQuantity } from '#local/devchain/devRpc.ts'
-import { Dice } from '#local/devchain/traffic/dice.ts'
+import { DevRpc, field, hexQuantity } from '#local/devchain/DevRpc.ts'
+import { Dice } from '#local/devchain/traffic/Dice.ts'
 import { scaledOf } from '#money/amounts.ts'
 import { feeManager } from '#money/outflows.ts'
 import type { Plan } from '#orchestrator/plan/plan.ts'

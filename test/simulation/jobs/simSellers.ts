@@ -1,5 +1,5 @@
 /** Sellers as a process reaches them. */
-import type { Egress } from '#egress/egress.ts'
+import type { Egress } from '#egress/Egress.ts'
 import type { CatalogService, ServiceEndpoint } from '#orchestrator/catalog/service.ts'
 import type { ResolvedEndpoint } from '#orchestrator/plan/EndpointFinder.ts'
 import type { PlanNode } from '#orchestrator/plan/plan.ts'

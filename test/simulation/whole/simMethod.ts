@@ -1,6 +1,6 @@
 /**
  * A way to pay whose transfers a facilitator brings to the chain. What it says may be a lie: the method
- * believes nodes alone, as `payments/methods/charge/TempoCharges.ts` does.
+ * believes nodes alone, as `payments/methods/charge/TempoChargeMethod.ts` does.
  */
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'

@@ -5,7 +5,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readCertificate } from '#ingest/finality/certificate/certificate.ts'
 import { keepProof } from '#store/finality/finalityProofs.ts'
-import { ChainState } from '#store/ledger/chainState.ts'
+import { ChainState } from '#store/ledger/ChainState.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import type { Checks } from '#transform/profile.ts'
 import {

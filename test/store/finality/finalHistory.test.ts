@@ -2,7 +2,7 @@
 // for: until then a chunk may be of a branch that is not the chain.
 // Method: a recording in a real ledger; a chunk that is attached before what lies between.
 import { expect, onTestFinished, test } from 'vitest'
-import { ChainState } from '#store/ledger/chainState.ts'
+import { ChainState } from '#store/ledger/ChainState.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import { findBlock } from '#store/read/blocks.ts'
 import { readLinked } from '#store/read/payments/settlements.ts'

@@ -6,7 +6,7 @@
 import type { Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemRuntime } from '#runtime/runtime.ts'
-import { ChainState } from '#store/ledger/chainState.ts'
+import { ChainState } from '#store/ledger/ChainState.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
 import { findTokenAt } from '#store/read/tokens.ts'
 import { token as created, logOf, maker, pathUsd } from '../../api/support/writtenBook.ts'

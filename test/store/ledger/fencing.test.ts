@@ -5,9 +5,9 @@
 // Invariant: I7.
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { FencedOutError } from '#runtime/lease.ts'
+import { expectedOf } from '#store/clickhouse/ClickHouseSink.ts'
 import { ENCODER_VERSION } from '#store/clickhouse/encoderVersion.ts'
 import { PARTITION_BLOCKS } from '#store/clickhouse/lane.ts'
-import { expectedOf } from '#store/clickhouse/sink.ts'
 import { assertFence, claimLane } from '#store/ledger/lane.ts'
 import { openChain } from '#store/ledger/ledger.ts'
 import { sealSegment } from '#store/ledger/segments.ts'

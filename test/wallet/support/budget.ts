@@ -2,8 +2,8 @@
 import { custom } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { parTokensDefault, quoteTerms } from '#wallet/currencies.ts'
-import { TempoChargePaying } from '#wallet/protocols/tempoCharge.ts'
-import { X402ExactPaying } from '#wallet/protocols/x402Exact.ts'
+import { TempoChargePaying } from '#wallet/protocols/TempoChargePaying.ts'
+import { X402ExactPaying } from '#wallet/protocols/X402ExactPaying.ts'
 import { Budget, type BudgetOptions } from '#wallet/spend/Budget.ts'
 import { ample } from './wallet.ts'
 

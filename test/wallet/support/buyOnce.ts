@@ -4,7 +4,7 @@
  */
 import { http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { Egress } from '#egress/egress.ts'
+import { Egress } from '#egress/Egress.ts'
 import { appDatabase } from '#rows/database.ts'
 import { sealerOf } from '#rows/sealing.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
@@ -12,7 +12,7 @@ import { openPostgres } from '#store/postgres.ts'
 import { silentLogger } from '#telemetry.ts'
 import type { Purchase } from '#wallet/buyer.ts'
 import { besideDevChain, parTokensDefault, quoteTerms } from '#wallet/currencies.ts'
-import { TempoChargePaying } from '#wallet/protocols/tempoCharge.ts'
+import { TempoChargePaying } from '#wallet/protocols/TempoChargePaying.ts'
 import { Spender } from '#wallet/spend/Spender.ts'
 
 export interface BuyOnce {

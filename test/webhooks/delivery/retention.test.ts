@@ -4,7 +4,7 @@
 // them, and a trigger that refuses what one statement does.
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Retention } from '#rows/webhooks/retention.ts'
+import { Retention } from '#rows/webhooks/Retention.ts'
 import { silentLogger } from '#telemetry.ts'
 import { batchesOf, recorded } from '../support/forks.ts'
 import { copySubscription } from '../support/openMatcher.ts'

@@ -4,7 +4,7 @@
 // that changes its mind between check and connection; listeners that count who comes.
 import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Egress, type ResolvedAddress } from '#egress/egress.ts'
+import { Egress, type ResolvedAddress } from '#egress/Egress.ts'
 import { EgressRefusedError } from '#egress/errors.ts'
 
 const canaries: Server[] = []

@@ -3,7 +3,7 @@
 // Method: a shop on a dev chain whose budget writes real reservations and says what it was asked.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { TempoChargeMethod } from '#payments/methods/charge/TempoCharges.ts'
+import type { TempoChargeMethod } from '#payments/methods/charge/TempoChargeMethod.ts'
 import { insertReservation, UNPROVED_PAYERS } from '#rows/jobs/reservations.ts'
 import { toHex } from '#store/sql.ts'
 import type { WalletBudget } from '#wallet/budget.ts'

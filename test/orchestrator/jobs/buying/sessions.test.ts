@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Sponsor } from '#payments/chain/Sponsor.ts'
-import type { TempoChargeMethod } from '#payments/methods/charge/TempoCharges.ts'
+import type { TempoChargeMethod } from '#payments/methods/charge/TempoChargeMethod.ts'
 import { membersOf } from '#primitives.ts'
 import { findChannel } from '#rows/payments/channels.ts'
 import { readBalances } from '#rows/payments/ledger.ts'

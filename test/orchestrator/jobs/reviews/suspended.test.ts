@@ -4,7 +4,7 @@
 // seller on loopback is looked at.
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Egress } from '#egress/egress.ts'
+import { Egress } from '#egress/Egress.ts'
 import { describeService } from '#orchestrator/catalog/description/describe.ts'
 import { Quotes } from '#orchestrator/quote/Quotes.ts'
 import { SuspensionWatch } from '#orchestrator/verify/SuspensionWatch.ts'

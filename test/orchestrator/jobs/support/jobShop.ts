@@ -8,7 +8,7 @@ import { JOBS_SCOPE, JobOrders, type JobOrdersOptions } from '#orchestrator/job/
 import { mcpEndpoint } from '#orchestrator/mcp/mcpEndpoint.ts'
 import { orchestratorEndpoints } from '#orchestrator/rest/index.ts'
 import { jobReadEndpoints, reviewEndpoints } from '#orchestrator/rest/jobs/index.ts'
-import type { TempoChargeMethod } from '#payments/methods/charge/TempoCharges.ts'
+import type { TempoChargeMethod } from '#payments/methods/charge/TempoChargeMethod.ts'
 import type { PaymentMethod } from '#payments/methods/PaymentMethod.ts'
 import { PayerProofs } from '#payments/PayerProofs.ts'
 import { Payments } from '#payments/Payments.ts'

@@ -1,5 +1,5 @@
 /** Sellers as functions, and a buyer that pays each once and remembers it. */
-import type { EgressAnswer, EgressRequest } from '#egress/egress.ts'
+import type { EgressAnswer, EgressRequest } from '#egress/Egress.ts'
 import type { CatalogService, ServiceEndpoint } from '#orchestrator/catalog/service.ts'
 import type { ResolvedEndpoint } from '#orchestrator/plan/EndpointFinder.ts'
 import type { PlanNode } from '#orchestrator/plan/plan.ts'

@@ -1,0 +1,219 @@
+/** The query view: what is asked, of which engine, and the one run that may be under way. */
+import type { Engine } from '#primitives.ts'
+import { explainQuery, runQuery } from '../../model/indexerClient.ts'
+import { type QueryAnswer, type QueryRequest, RequestFailure } from '../../model/queryAnswer.ts'
+import { planAnswer, planSummary } from '../../model/queryPlan.ts'
+import { elapsedLabel } from '../../model/rates.ts'
+import type { IndexerSchema } from '../../model/wire.ts'
+import { origin, readSchema } from '../api.ts'
+import { button, find } from '../element.ts'
+import { Editor } from './Editor.ts'
+import { runLive } from './liveRun.ts'
+import { ResultView } from './ResultView.ts'
+import { SchemaBrowser } from './SchemaBrowser.ts'
+import { SignatureField } from './SignatureField.ts'
+
+const engineNames: Readonly<Record<Engine, string>> = { postgres: 'Postgres', clickhouse: 'ClickHouse' }
+
+export interface QueryViewOptions {
+  /** The chain chosen on the page. */
+  readonly chainId: () => number | null
+  /** A query was run: the page's link should name it. */
+  readonly ran: () => void
+}
+
+export class QueryView {
+  readonly #options: QueryViewOptions
+  readonly #result: ResultView
+  readonly #editor: Editor
+  readonly #browser: SchemaBrowser
+  readonly #signatures = new SignatureField(() => void this.#useSchema())
+  readonly #run = find('run', HTMLButtonElement)
+  readonly #explain = find('explain', HTMLButtonElement)
+  readonly #live = find('live', HTMLButtonElement)
+  readonly #stop = find('stop', HTMLButtonElement)
+  readonly #liveMode = find('live-mode', HTMLSelectElement)
+  readonly #limit = find('limit', HTMLSelectElement)
+  readonly #engines = [...find('engine', HTMLElement).querySelectorAll('input')]
+  /** Each by engine and signatures; the last one alone, for signatures may be anything. */
+  #schema: { readonly key: string; readonly read: Promise<IndexerSchema> } | null = null
+  #running: AbortController | null = null
+
+  constructor(options: QueryViewOptions) {
+    this.#options = options
+    this.#result = new ResultView((place) => this.#editor.goTo(place))
+    this.#editor = new Editor(find('editor', HTMLElement), {
+      run: () => void this.run(),
+      changed: () => {},
+    })
+    this.#browser = new SchemaBrowser({
+      insert: (name) => this.#editor.insert(name),
+      open: (sql) => {
+        this.#editor.text = sql
+        void this.run()
+      },
+    })
+    this.#run.addEventListener('click', () => void this.run())
+    this.#explain.addEventListener('click', () => void this.#explainQuery())
+    this.#live.addEventListener('click', () => void this.#toggleLive())
+    this.#stop.addEventListener('click', () => this.stop())
+    for (const input of this.#engines) input.addEventListener('change', () => void this.#useSchema())
+  }
+
+  get engine(): Engine {
+    return this.#engines.find(({ checked }) => checked)?.value === 'clickhouse' ? 'clickhouse' : 'postgres'
+  }
+
+  get sql(): string {
+    return this.#editor.text
+  }
+
+  /** Events and functions that are tables of the query. */
+  get signatures(): readonly string[] {
+    return this.#signatures.values
+  }
+
+  /** Shows a query and runs it. */
+  async open(sql: string, engine: Engine, signatures: readonly string[]): Promise<void> {
+    this.stop()
+    for (const input of this.#engines) input.checked = input.value === engine
+    this.#signatures.values = signatures
+    this.#editor.text = sql
+    await Promise.all([this.#useSchema(), this.#runOnce()])
+  }
+
+  /** The first example, run: a page that shows something. */
+  async openExample(): Promise<void> {
+    const schema = await this.#useSchema()
+    const [example] = schema?.examples ?? []
+    if (!example || this.#editor.text !== '') return
+    this.#editor.text = example.sql
+    await this.run()
+  }
+
+  async run(): Promise<void> {
+    this.#options.ran()
+    await this.#runOnce()
+  }
+
+  async #runOnce(): Promise<void> {
+    await this.#start('once', async (request, signal) => {
+      this.#result.tell('Running.')
+      const answer = await runQuery(origin, request, signal)
+      this.#result.show(answer, summaryOf(answer, request))
+    })
+  }
+
+  async #explainQuery(): Promise<void> {
+    this.#options.ran()
+    await this.#start('once', async (request, signal) => {
+      this.#result.tell('Asking for the plan.')
+      const plan = await explainQuery(origin, request, signal)
+      this.#result.show(planAnswer(plan), planSummary(plan))
+    })
+  }
+
+  stop(): void {
+    this.#running?.abort()
+  }
+
+  /** Pressed again, it ends. */
+  async #toggleLive(): Promise<void> {
+    if (this.#live.ariaPressed === 'true') return this.stop()
+    this.#options.ran()
+    await this.#start('live', (request, signal) => {
+      this.#result.tell('Live: connecting')
+      return runLive(
+        request,
+        this.#liveMode.value === 'snapshot' ? 'snapshot' : 'blocks',
+        this.#result,
+        signal,
+      )
+    })
+  }
+
+  async #start(
+    mode: 'once' | 'live',
+    work: (request: QueryRequest, signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    this.stop()
+    const running = new AbortController()
+    this.#running = running
+    this.#editor.mark(null, '')
+    this.#result.begin()
+    this.#showRunning(mode)
+    const { engine, sql, signatures } = this
+    const request = {
+      sql,
+      engine,
+      ...(signatures.length > 0 && { signatures }),
+      chainId: this.#options.chainId(),
+      limit: Number(this.#limit.value),
+    }
+    try {
+      await work(request, running.signal)
+    } catch (error) {
+      if (this.#running !== running) return
+      if (running.signal.aborted) this.#result.tell('Stopped.')
+      else this.#fail(error)
+    }
+    if (this.#running !== running) return
+    this.#running = null
+    this.#showRunning(null)
+  }
+
+  #showRunning(mode: 'once' | 'live' | null): void {
+    this.#stop.disabled = mode === null
+    this.#live.ariaPressed = `${mode === 'live'}`
+    document.documentElement.classList.toggle('running', mode !== null)
+  }
+
+  #fail(error: unknown): void {
+    if (!(error instanceof RequestFailure)) throw error
+    const { message, code, place, status } = error
+    const isRefusedCaller = status === 429 || code.startsWith('api_key_')
+    this.#result.fail(message, code, place, isRefusedCaller ? [accountOffer()] : [])
+    this.#editor.mark(place, message)
+  }
+
+  async #useSchema(): Promise<IndexerSchema | null> {
+    try {
+      const read = this.#readSchema()
+      const schema = await read
+      if (read === this.#schema?.read) {
+        this.#signatures.offer(schema.events)
+        this.#editor.use(schema)
+        this.#browser.show(schema)
+      }
+      return schema
+    } catch (error) {
+      this.#schema = null
+      this.#browser.fail(error instanceof RequestFailure ? error.message : 'The tables could not be read.')
+      return null
+    }
+  }
+
+  #readSchema(): Promise<IndexerSchema> {
+    const { engine, signatures } = this
+    const key = JSON.stringify([engine, signatures])
+    if (this.#schema?.key !== key)
+      this.#schema = { key, read: readSchema(engine, signatures, new AbortController().signal) }
+    return this.#schema.read
+  }
+}
+
+/** The way to a larger quota, and to another key. */
+const accountOffer = (): HTMLElement =>
+  button('Sign in, or use a key', () => find('tab-account', HTMLElement).click())
+
+function summaryOf(
+  { rows, elapsedMs, engine, truncated, horizon }: QueryAnswer,
+  { limit }: QueryRequest,
+): string {
+  const count = `${rows.length.toLocaleString('en-US')} ${rows.length === 1 ? 'row' : 'rows'}`
+  const blocks = horizon
+    ? `, blocks ${horizon.from.toLocaleString('en-US')} to ${horizon.to.toLocaleString('en-US')}`
+    : ''
+  const more = truncated ? `. More than ${limit.toLocaleString('en-US')} exist` : ''
+  return `${count} in ${elapsedLabel(elapsedMs)} on ${engineNames[engine]}${blocks}${more}.`
+}
