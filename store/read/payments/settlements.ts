@@ -49,8 +49,9 @@ export async function readLinked(
   hashes: readonly string[],
 ): Promise<ReadonlyMap<string, FinalTransaction>> {
   const final = await readFinalRange(client, schema)
-  const found = final ? await readFinal(client, schema, hashes) : new Map<string, FinalTransaction>()
-  return new Map([...found].filter(([, { blockNumber }]) => final !== null && blockNumber >= final.from))
+  if (!final) return new Map()
+  const found = await readFinal(client, schema, hashes)
+  return new Map([...found].filter(([, { blockNumber }]) => blockNumber >= final.from))
 }
 
 /** Those of the transactions that final blocks have, by hash, with every transfer in them. */

@@ -8,6 +8,7 @@ import { PATH_USD } from '#primitives.ts'
 import { insertKey } from '#rows/access/keys.ts'
 import { pause, resume } from '#rows/payments/pauses.ts'
 import { buy } from '../../orchestrator/jobs/support/boughtJobs.ts'
+import { ask } from '../support/chainApi.ts'
 import { deskOver, payer, review, strangeToken, writeMoney } from '../support/moneyDesk.ts'
 import { app, clock, defaults, openSignIn, pepper } from '../support/signInServer.ts'
 import { type RunningServer, startServer } from '../support/toolkitServer.ts'
@@ -56,31 +57,29 @@ afterAll(async () => {
   for (const { app: server } of servers) await server.close()
 })
 
-const ask = async (path: string, token: string | null = tokens.operator, from = guarded) => {
+const askAs = (path: string, token: string | null = tokens.operator, from = guarded) => {
   const headers = { 'x-forwarded-for': '203.0.113.9', ...(token !== null && { 'svc-api-key': token }) }
-  const response = await fetch(from.origin + path, { headers })
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads any answer
-  return { status: response.status, headers: response.headers, body: (await response.json()) as any }
+  return ask(from.origin + path, { headers })
 }
 
 test.each(paths)('%s is for a key of the operator alone, and for his own machine', async (path) => {
-  expect((await ask(path)).status).toBe(200)
-  expect((await ask(path, tokens.other)).body.error.code).toBe('api_key_forbidden')
-  expect((await ask(path, null)).body.error.code).toBe('api_key_missing')
+  expect((await askAs(path)).status).toBe(200)
+  expect((await askAs(path, tokens.other)).body.error.code).toBe('api_key_forbidden')
+  expect((await askAs(path, null)).body.error.code).toBe('api_key_missing')
   expect((await fetch(guarded.origin + path)).status).toBe(200)
   const toAll = await open({ mode: 'open', isOpenToAll: true, publicUrl: null })
-  expect((await ask(path, null, toAll)).body.error.code).toBe('api_key_missing')
+  expect((await askAs(path, null, toAll)).body.error.code).toBe('api_key_missing')
   expect((await fetch(toAll.origin + path)).status).toBe(200)
 })
 
 test('each is counted, and kept in no cache', async () => {
-  const { headers } = await ask('/v1/operator/money')
+  const { headers } = await askAs('/v1/operator/money')
   expect(headers.get('ratelimit-scope')).toBe('operator')
   expect(headers.get('cache-control')).toContain('no-store')
 })
 
 test('the wallet says what it has, what the day spent and holds, and what is left', async () => {
-  const { body } = await ask('/v1/operator/money')
+  const { body } = await askAs('/v1/operator/money')
   expect(body.wallet).toMatchObject({
     paused: null,
     awaitsReconciliation: false,
@@ -107,12 +106,12 @@ test('the wallet says what it has, what the day spent and holds, and what is lef
 test('pauses have their reasons; without a wallet or a payee it says so', async () => {
   await pause(app, 'wallet', 'an audit')
   await pause(app, 'payouts', 'by the operator')
-  const { body } = await ask('/v1/operator/money')
+  const { body } = await askAs('/v1/operator/money')
   expect(body.wallet).toMatchObject({ pauseReason: 'an audit', paused: expect.stringMatching(/^20.*Z$/) })
   expect(body.payouts.pause).toMatchObject({ reason: 'by the operator' })
   for (const name of ['wallet', 'payouts'] as const) await resume(app, name)
   const none = await open({}, deskOver(app, { wallet: false, sellingProblem: 'ACCESS_FILE names no payee' }))
-  expect((await ask('/v1/operator/money', tokens.operator, none)).body).toEqual({
+  expect((await askAs('/v1/operator/money', tokens.operator, none)).body).toEqual({
     ...{ wallet: null, sellingProblem: 'ACCESS_FILE names no payee', payouts: { pause: null }, books: null },
   })
 })
@@ -120,7 +119,7 @@ test('pauses have their reasons; without a wallet or a payee it says so', async 
 test('payments are listed to the unit, the newest first, page by page', async () => {
   const seen: { id: string }[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const asked: Awaited<ReturnType<typeof ask>> = await ask(
+    const asked: Awaited<ReturnType<typeof askAs>> = await askAs(
       `/v1/operator/payments?limit=5${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
     )
     seen.push(...asked.body.data)
@@ -148,18 +147,18 @@ test('payments are listed to the unit, the newest first, page by page', async ()
   expect(of(late.id)).toMatchObject({ state: 'settled', isOwed: true })
   expect(of(strange.id)).toMatchObject({ decimals: null, currency: strangeToken, amount: '7' })
   expect(of(job.id)).toMatchObject({ scope: 'jobs' })
-  const owed = (await ask('/v1/operator/payments?unrefunded=true')).body.data
+  const owed = (await askAs('/v1/operator/payments?unrefunded=true')).body.data
   expect(owed.map(({ id }: { id: string }) => id)).toEqual([late.id])
 })
 
 test('no secret of a payment is told', async () => {
-  const told = JSON.stringify((await ask('/v1/operator/payments')).body)
+  const told = JSON.stringify((await askAs('/v1/operator/payments')).body)
   for (const name of ['identity', 'digest', 'receipt', 'credential', 'raw']) expect(told).not.toContain(name)
-  expect(JSON.stringify((await ask('/v1/operator/payouts')).body)).not.toContain('raw')
+  expect(JSON.stringify((await askAs('/v1/operator/payouts')).body)).not.toContain('raw')
 })
 
 test('refunds and rewards say how they stand and why they wait', async () => {
-  const { data } = (await ask('/v1/operator/payouts')).body
+  const { data } = (await askAs('/v1/operator/payouts')).body
   expect(data).toMatchObject([
     {
       ...{ kind: 'reward', state: 'queued', reference: written.jobId, amount: '25', to: payer },
@@ -167,13 +166,13 @@ test('refunds and rewards say how they stand and why they wait', async () => {
     },
     { kind: 'refund', state: 'paid', amount: '1500', transactionHash: expect.stringMatching(/^0x/) },
   ])
-  const queued = (await ask('/v1/operator/payouts?state=queued')).body.data
+  const queued = (await askAs('/v1/operator/payouts?state=queued')).body.data
   expect(queued.map(({ kind }: { kind: string }) => kind)).toEqual(['reward'])
-  expect((await ask('/v1/operator/payouts?state=odd')).status).toBe(400)
+  expect((await askAs('/v1/operator/payouts?state=odd')).status).toBe(400)
 })
 
 test('reviews tell whether their payer is proved, and the reward', async () => {
-  const { data, nextCursor } = (await ask('/v1/operator/reviews')).body
+  const { data, nextCursor } = (await askAs('/v1/operator/reviews')).body
   expect(nextCursor).toBeNull()
   expect(data).toMatchObject([
     { jobId: written.otherJobId, rating: 2, isProved: false, reason: 'payer_unproved', reward: null },
@@ -191,8 +190,8 @@ test('a walk through reviews of one moment misses none', async () => {
     .updateTable('app.job_reviews')
     .set({ reviewed_at: new Date(1_764_000_000_123) })
     .execute()
-  const first = (await ask('/v1/operator/reviews?limit=5')).body
-  const second = (await ask(`/v1/operator/reviews?limit=5&cursor=${first.nextCursor}`)).body
+  const first = (await askAs('/v1/operator/reviews?limit=5')).body
+  const second = (await askAs(`/v1/operator/reviews?limit=5&cursor=${first.nextCursor}`)).body
   const seen = [...first.data, ...second.data].map(({ jobId }: { jobId: string }) => jobId)
   expect(seen.toSorted()).toEqual(
     [...all.map(({ jobId }) => jobId), written.jobId, written.otherJobId].toSorted(),
@@ -201,7 +200,7 @@ test('a walk through reviews of one moment misses none', async () => {
 })
 
 test('income and cost of a day are those of the books', async () => {
-  const { body } = await ask('/v1/operator/days?days=2')
+  const { body } = await askAs('/v1/operator/days?days=2')
   expect(body.to >= body.from).toBe(true)
   const sums = body.lines.filter(({ currency }: { currency: string }) => currency === PATH_USD)
   expect(sums).toContainEqual(
@@ -213,5 +212,5 @@ test('income and cost of a day are those of the books', async () => {
       amount: `${123_456_789_012_345_678_901n + 500n + 2n * 2_100n}`,
     }),
   )
-  expect((await ask('/v1/operator/days?days=93')).status).toBe(400)
+  expect((await askAs('/v1/operator/days?days=93')).status).toBe(400)
 })
