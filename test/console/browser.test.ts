@@ -254,7 +254,6 @@ describeInBrowser('the console: charts, links, downloads, and what is in sight',
     release()
     await shown.ended()
     expect(await shown.page.locator('.earlier').count()).toBe(0)
-    await context.unrouteAll({ behavior: 'wait' })
   })
 
   onceTest('Run is in sight on a narrow screen, however far its reader has scrolled', async () => {
@@ -314,7 +313,6 @@ describeInBrowser('the console: the status page', () => {
     await shown.page.locator('#tab-status').click()
     await shown.page.locator('#panel-status .notes li').waitFor()
     expect(await pageWidth(shown.page)).toBeLessThanOrEqual(390)
-    await context.unrouteAll({ behavior: 'ignoreErrors' })
   })
 
   test('the status page shows alarms before all else, and what the audit found', async () => {
@@ -332,6 +330,5 @@ describeInBrowser('the console: the status page', () => {
     expect(await shown.page.locator('#panel-status .card').textContent()).toMatch(
       /Auditagrees1,234 blocks read again from the node/,
     )
-    await context.unrouteAll({ behavior: 'ignoreErrors' })
   })
 })

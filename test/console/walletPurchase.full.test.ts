@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page, Route } from 'playwright-core'
 import { createClient, http, parseAbiItem } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { getLogs } from 'viem/actions'
@@ -42,6 +42,8 @@ let program: RunningMillrace
 let browser: Browser
 let context: BrowserContext
 let page: Page
+/** Each order of the page goes through it. */
+let onOrder: (route: Route) => Promise<void>
 let wallet: BrowserWallet
 
 const bought = (text: string) => ({
@@ -101,17 +103,19 @@ async function payments(): Promise<readonly bigint[]> {
   return [...(await of(rpcUrl, PATH_USD)), ...(await of(second.rpcUrl, DOLLAR))]
 }
 
-/** A request that has a payment is answered, and the answer does not come. @returns waits until it is */
-async function loseAnswer(): Promise<() => Promise<void>> {
+const passOn = (route: Route) => route.continue()
+
+/** An order that has a payment is answered, and the answer does not come. @returns waits until it is */
+function loseAnswer(): () => Promise<void> {
   let lost = (_answer: Promise<unknown>) => {}
   const isLost = new Promise<void>((resolve) => {
     lost = (answer) => resolve(answer.then(() => {}))
   })
-  await page.route(/\/v1\/jobs$/, async (route) => {
+  onOrder = async (route) => {
     const { authorization, 'payment-signature': signature } = await route.request().allHeaders()
     if (authorization ?? signature) lost(route.fetch())
-    else await route.continue()
-  })
+    else await passOn(route)
+  }
   return () => isLost
 }
 
@@ -149,6 +153,10 @@ describe('a wallet of the browser', () => {
       context = await browser.newContext()
       context.setDefaultTimeout(100_000)
       page = await context.newPage()
+      // For the page's whole life: a browser may hold a request for ever that is on its way as
+      // interception begins or ends, be it a script of the page.
+      onOrder = passOn
+      await page.route(/\/v1\/jobs$/, (route) => onOrder(route))
       page.on('pageerror', (error) => complaints.push(error.message))
       // The dev chain is told to it by the page.
       wallet = new BrowserWallet(account, new Map([[SECOND_CHAIN, second.rpcUrl]]))
@@ -186,14 +194,13 @@ describe('a wallet of the browser', () => {
       async (way, chainId) => {
         const before = (await payments()).length
         await quote(bought(`lost ${way}`))
-        // Before any request leaves: one that is on its way as interception begins may be held for ever.
-        const lost = await loseAnswer()
+        const lost = loseAnswer()
         await press('Buy with Test Wallet')
         await payOn(chainId).click()
         await lost()
         // The page that is left asks again while the next one loads: those answers are lost too.
         await page.reload()
-        await page.unrouteAll({ behavior: 'ignoreErrors' })
+        onOrder = passOn
         await quoted()
         await press('Go on with Test Wallet')
         const first = await jobId()
@@ -250,14 +257,14 @@ describe('a wallet of the browser', () => {
     test('a price above the quote is not paid', async () => {
       const before = await payments()
       await quote(bought('dear'))
-      await page.route(/\/v1\/jobs$/, async (route) => {
+      onOrder = async (route) => {
         const response = await route.fetch()
         const header = response.headers()['payment-required'] ?? ''
         const required = JSON.parse(Buffer.from(header, 'base64').toString())
         required.accepts[0].amount = `${BigInt(required.accepts[0].amount) + 1n}`
         const dear = Buffer.from(JSON.stringify(required)).toString('base64')
         await route.fulfill({ status: 402, headers: { 'payment-required': dear }, body: '{}' })
-      })
+      }
       await press('Buy with Test Wallet')
       await says('The price is above the quote. Nothing was paid.')
       expect([wallet.asked, await payments(), complaints]).toEqual([[], before, []])
