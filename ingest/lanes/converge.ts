@@ -292,7 +292,7 @@ const WITNESSES = 2
 
 /**
  * Blocks are taken back for another block, not for a word about one: it is fetched and proved
- * first.
+ * first. One endpoint that has it is enough, as one is enough for a block that is appended.
  * @param number height of the lowest one
  * @throws StaleAnswerError when what stands there is still ours
  */
@@ -308,11 +308,12 @@ async function assertReplaced<B extends Batch>(
   for (;;) {
     const { batch, endpoint } = await fetchVerified(lane, range, signal, asked)
     if (batch.refs[0]?.hash !== ours?.hash) return
+    const saysBoth = asked.has(endpoint)
     // The only endpoint says both: its blocks come from a cache, and what it says of the chain is
-    // newer.
-    if (asked.has(endpoint)) return
+    // newer. Where another one may be heard soon, that one is waited for.
+    if (saysBoth && (lane.source.answering ?? 1) < WITNESSES) return
     asked.add(endpoint)
-    if (asked.size >= WITNESSES) throw new StaleAnswerError(conflict)
+    if (saysBoth || asked.size >= WITNESSES) throw new StaleAnswerError(conflict)
   }
 }
 

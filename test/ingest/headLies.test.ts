@@ -176,6 +176,25 @@ test('a sibling told as the head takes nothing back: its block is not there (L21
   expect((await sink.tip())?.number).toBe(HEAD + 10)
 })
 
+// Waiting for the others would stop the lane at each real reorganization that one endpoint alone can tell.
+test('the only endpoint that answers leads above what is final, until the others are back (L21)', async () => {
+  const { chain, sink, told, steps } = lyingHeads(['liar', 'honest'])
+  await steps(3)
+  const branch = new FakeChain(FINAL + 1, 'branch')
+  branch.restore(chain.snapshot().slice(0, FINAL + 1))
+  branch.extend(HEAD - FINAL)
+  told.set('honest', () => 'away')
+  told.set('liar', (at) => branch.blocks[at === 'latest' ? HEAD : Number(at)])
+  await steps(10)
+  expect((await sink.tip())?.hash).toBe(branch.head.hash)
+  expect([await sink.finalized(), new Set(sink.reverts)]).toEqual([FINAL, new Set([null])])
+  chain.extend(3)
+  told.delete('honest')
+  await steps(60)
+  expect((await sink.tip())?.hash).toBe(chain.head.hash)
+  expect(await sink.finalized()).toBe(FINAL)
+})
+
 test('a lane that a false head had sent away begins again at the head', async () => {
   const { sink, steps } = lyingHeads(['honest'])
   sink.from = FAR + 1

@@ -193,6 +193,34 @@ test('an answer of a stale branch is refused and its endpoint reported, our bloc
   expect(b.sink.reverts).toEqual([])
 })
 
+test('an endpoint that contradicts itself takes nothing back while another one may be heard', async () => {
+  const b = openHeadBench(10)
+  b.chain.finalized = 4
+  await settleDown(b)
+  const held = [...b.sink.blocks]
+  // The whole lane, by references alone: asked for whole, the blocks are still ours.
+  const ours = b.chain.snapshot()
+  b.chain.reorg(5)
+  b.source.faults.answer = (_refs, range) => ours.slice(range.from, range.to + 1)
+  const other = Object.assign(b.source, { answering: 2 })
+  await expect(converge(b.lane)).rejects.toMatchObject({ code: 'stale_answer', remedy: 'retry' })
+  expect([b.sink.blocks, b.sink.reverts]).toEqual([held, []])
+  // Once it is the only one there is, its newer word counts: its blocks come from a cache.
+  other.answering = 1
+  expect(await converge(b.lane)).toBe('reverted')
+  expect(b.sink.reverts).toEqual([null])
+})
+
+test('a block of another branch is followed, though one endpoint alone is heard', async () => {
+  const b = openHeadBench(10)
+  Object.assign(b.source, { answering: 2 })
+  b.chain.finalized = 4
+  await settleDown(b)
+  b.chain.reorg(5, 7)
+  await settleDown(b)
+  expect(b.sink.blocks).toEqual(b.chain.blocks.slice(5))
+})
+
 test('an answer with a missing block is asked for again and reported', async () => {
   const b = openHeadBench(10)
   let lies = 2
