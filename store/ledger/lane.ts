@@ -220,18 +220,27 @@ export async function readCoverage(
   return parseMultirange(result.rows[0]?.blocks ?? '{}')
 }
 
-/**
- * The blocks that are final: held without a gap up to the newest final one. A chunk of history below a
- * gap may be of a branch that is not the chain. Null while there are none.
- */
+/** The blocks that are final: held without a gap up to the newest final one. Null while there are none. */
 export async function readFinalRange(client: Queryable, schema: string): Promise<BlockRange | null> {
-  const lane = await readLane(client, schema)
-  const to = lane?.finalized ?? -1
-  const linked = (await readCoverage(client, schema, 'postgres')).find(
-    (range) => range.from <= to && to <= range.to,
+  const { rows } = await client.query<BlockRange>(
+    `SELECT lowest AS "from", newest AS "to" FROM ${finalRangeSql(schema)} WHERE lowest <= newest`,
   )
-  return linked ? { from: linked.from, to } : null
+  return rows[0] ?? null
 }
+
+/**
+ * The same in a FROM clause, as `lowest` and `newest`: a chunk of history below a gap may be of a branch
+ * that is not the chain. `lowest` is above `newest` where that one is not held.
+ */
+export const finalRangeSql = (schema: string): string =>
+  `(SELECT finalized AS newest, coalesce(${lowestLinkedSql(schema, 'finalized')}, finalized + 1) AS lowest
+     FROM ${quoteIdentifier(schema)}.lanes WHERE name = '${HEAD}') AS final`
+
+/** The lowest block of those held without a gap up to a place, as a scalar; null where that is not held. */
+const lowestLinkedSql = (schema: string, place: string): string =>
+  `(SELECT lower(linked) FROM unnest((SELECT blocks FROM ${quoteIdentifier(schema)}.coverage
+      WHERE store = 'postgres' AND projection = 'base' ORDER BY version DESC LIMIT 1)) AS linked
+    WHERE linked @> ${place})`
 
 /** The coverage of every projection of a store, followers included, by the version of its rules. */
 export async function readCoverages(

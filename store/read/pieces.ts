@@ -3,7 +3,7 @@ import { type BlockRange, intersection, parseMultirange, type RangeSet } from '#
 import type { TableName } from '#transform/tables.ts'
 import { exchangeProjection } from '../follow/exchange/bookFollower.ts'
 import { revertedFromSql } from '../follow/follower.ts'
-import { type Queryable, readCoverage, readLane } from '../ledger/lane.ts'
+import { finalRangeSql, type Queryable, readCoverage, readLane } from '../ledger/lane.ts'
 import { preparedName } from '../postgres.ts'
 import { relationOf, toBytes, toHex } from '../sql.ts'
 import { type FillColumns, type FillRow, fillRow, fillsOf } from './exchange/fills.ts'
@@ -189,9 +189,7 @@ export async function readFinalFrom(client: Queryable, schema: string, place: nu
 
 /** As a scalar, null for none; the place is $1. */
 const finalFromSql = (schema: string) =>
-  `(SELECT finalized FROM ${relationOf(schema, 'lanes')} WHERE name = 'head' AND (finalized <= $1::bigint
-     OR (SELECT blocks FROM ${relationOf(schema, 'coverage')} WHERE store = 'postgres' AND projection = 'base'
-         ORDER BY version DESC LIMIT 1) @> int8range($1::bigint + 1, finalized + 1)))`
+  `(SELECT newest FROM ${finalRangeSql(schema)} WHERE newest <= $1::bigint OR lowest <= $1::bigint + 1)`
 
 /** The newest final block, as envelopes say it. */
 export async function readToldFinal(client: Queryable, chainId: number): Promise<number> {

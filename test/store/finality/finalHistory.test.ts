@@ -4,6 +4,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { ChainState } from '#store/ledger/ChainState.ts'
 import { CommitBell } from '#store/ledger/commits.ts'
+import { readFinalRange } from '#store/ledger/lane.ts'
 import { findBlock } from '#store/read/blocks.ts'
 import { readLinked } from '#store/read/payments/settlements.ts'
 import { readFinalFrom, readStill } from '#store/read/pieces.ts'
@@ -55,11 +56,23 @@ test('history is final once it is linked to what is final', async () => {
     await readStill(postgres.pool, schema, 'blocks', { number: low.range.to, hash: last.hash }),
   ]
   expect(await finalFrom()).toEqual([-1, 25, -1])
+  expect(await readFinalRange(postgres.pool, schema)).toEqual({ from: 20, to: 25 })
   expect(await finals()).toEqual([false, null, true, false, false, false, false])
   await attach(between)
   expect(await finals()).toEqual([true, true, true, true, true, true, true])
   expect(await finalFrom()).toEqual([25, 25, null])
+  expect(await readFinalRange(postgres.pool, schema)).toEqual({ from: 0, to: 25 })
   expect([25, 26].map((number) => state.final.has(number))).toEqual([true, false])
+})
+
+test('nothing is final while the newest final block is not held', async () => {
+  const store = await openChainStore({ headFrom: 20 })
+  onTestFinished(() => store.close())
+  const { pool } = store.postgres
+  const places = [18, 19, 25]
+  const finalFrom = () => Promise.all(places.map((place) => readFinalFrom(pool, store.schema, place)))
+  // The lane begins behind it.
+  expect([await readFinalRange(pool, store.schema), await finalFrom()]).toEqual([null, [-1, 19, 19]])
 })
 
 async function transactionIn(
