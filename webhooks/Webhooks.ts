@@ -38,13 +38,13 @@ import { exchangeProjection } from '#store/follow/exchange/bookFollower.ts'
 import { CoverageIncompleteError } from '#store/follow/readFollowed.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
 import type { Postgres } from '#store/postgres.ts'
-import { headPlace, type Stream } from '#store/read/pieces.ts'
+import { headPlace } from '#store/read/pieces.ts'
 import { schemaOf } from '#store/sql.ts'
 import type { Logger } from '#telemetry.ts'
 import { send } from './delivery/send.ts'
 import { tellDisabled } from './delivery/tellDisabled.ts'
 import { endpointOf, readTarget, shown } from './destinations.ts'
-import { findEventType } from './events/index.ts'
+import { findEventType, streamOfType } from './events/index.ts'
 import { assertFilters } from './filters/eventFilter.ts'
 import { FiltersError } from './filters/operators.ts'
 import type { WatchedChain } from './matching/watchedChain.ts'
@@ -134,7 +134,7 @@ export class Webhooks {
           ...{ destination: shown(target), target, endpoint: endpointOf(target), secret },
           activeFrom: number + 1,
         })
-        await subscriptionsChanged(transaction, { chainId, stream: streamOf(eventType) })
+        await subscriptionsChanged(transaction, { chainId, stream: streamOfType(eventType) })
         return isBought ? addTerm(transaction, made, number + 1) : made
       },
     )
@@ -156,7 +156,7 @@ export class Webhooks {
       if (!held) return null
       await spendPayment(transaction, payment)
       const { chainId, eventType } = held
-      await subscriptionsChanged(transaction, { chainId, stream: streamOf(eventType) })
+      await subscriptionsChanged(transaction, { chainId, stream: streamOfType(eventType) })
       return addTerm(transaction, held, number + 1)
     })
   }
@@ -187,7 +187,7 @@ export class Webhooks {
       })
       await subscriptionsChanged(transaction, {
         chainId: found.chainId,
-        stream: streamOf(found.eventType),
+        stream: streamOfType(found.eventType),
       })
       const disables = asked.status === 'disabled' && held.status !== 'disabled'
       return { subscription, missed: turn ? missedOf(held, queuedFrom, turn.begins, number) : null, disables }
@@ -209,7 +209,7 @@ export class Webhooks {
       await deleteSubscription(transaction, id)
       await subscriptionsChanged(transaction, {
         chainId: found.chainId,
-        stream: streamOf(found.eventType),
+        stream: streamOfType(found.eventType),
       })
       return true
     })
@@ -295,7 +295,7 @@ export class Webhooks {
   /** The order book needs the chain from genesis on. @throws CoverageIncompleteError */
   #assertFollowable(chainId: number, eventType: string): void {
     const startBlock = this.#options.chains.get(chainId)?.startBlock ?? 0
-    if (streamOf(eventType) === 'fills' && startBlock > 0)
+    if (streamOfType(eventType) === 'fills' && startBlock > 0)
       throw new CoverageIncompleteError(exchangeProjection.name, startBlock)
   }
 
@@ -306,13 +306,11 @@ export class Webhooks {
 
   #lock(transaction: AppDatabase, chainId: number, eventType: string) {
     const { pool } = this.#options.postgres
-    return lockPosition(transaction, { chainId, stream: streamOf(eventType) }, () =>
+    return lockPosition(transaction, { chainId, stream: streamOfType(eventType) }, () =>
       headPlace(pool, schemaOf(chainId)),
     )
   }
 }
-
-const streamOf = (eventType: string): Stream => findEventType(eventType)?.stream ?? 'blocks'
 
 /** @throws FiltersError */
 function readFilters(eventType: string, given: unknown): Readonly<Record<string, unknown>> {

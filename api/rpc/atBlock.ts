@@ -9,7 +9,7 @@ import { ask, heightIn, isOfHash, type RpcContext } from './context.ts'
 import { internalError, RpcFailureError } from './failure.ts'
 import type { JsonRpcRequest } from './message.ts'
 import type { RpcMethod } from './methods.ts'
-import { blockFromStore, transactionFromStore } from './stored.ts'
+import { blockFromStore, isHeld, transactionFromStore } from './stored.ts'
 
 export async function askAtBlock(
   call: JsonRpcRequest,
@@ -73,7 +73,7 @@ async function askKept(
   context: RpcContext,
 ): Promise<RpcOutcome> {
   const { kept, stored } = context
-  const isFinal = stored !== null && height !== null && height <= stored.state.finalized
+  const isFinal = stored !== null && height !== null && isHeld(stored, height)
   if (!isFinal) return await ask({ ...call, params }, wish, context)
   const key = `${call.method} ${params}`
   const known = kept.get(key)

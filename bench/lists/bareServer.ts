@@ -13,6 +13,7 @@ import { presentTokenSummary } from '#present/token.ts'
 import type { TokenName } from '#present/tokenNames.ts'
 import { presentTransaction } from '#present/transaction.ts'
 import { type Address, address } from '#primitives.ts'
+import { finalIn } from '#store/ledger/lane.ts'
 import { prepareReading } from '#store/postgres.ts'
 import { readActivityFacts } from '#store/read/activityFacts.ts'
 import { type StoredRow, storedTypes } from '#store/read/lists/row.ts'
@@ -64,7 +65,7 @@ function presenters(
   { account }: Rival,
 ): Record<Rival['rows'], (rows: Row[]) => unknown[] | Promise<unknown[]>> {
   const payloads = (rows: Row[]) =>
-    withPayloads(pool, { schema: schemaOf(number), finalized: 0 }, rows as StoredRow<'txs'>[])
+    withPayloads(pool, { schema: schemaOf(number), final: finalIn(null) }, rows as StoredRow<'txs'>[])
   return {
     blocks: (rows) =>
       rows.map((row) => ({

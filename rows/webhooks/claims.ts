@@ -4,6 +4,7 @@
  * the envelope and the row of the attempt are one commit, before anything is sent.
  */
 import { type SqlBool, sql } from 'kysely'
+import type { Stream } from '#store/read/pieces.ts'
 import { toHex } from '#store/sql.ts'
 import { anyOf, unnested } from '../arrays.ts'
 import { type AppDatabase, databaseNow, fromNow } from '../database.ts'
@@ -82,6 +83,9 @@ export async function waitingSubscriptions(app: AppDatabase, lane: 'live' | 'rep
   }))
 }
 
+/** The stream of each type of event: the position there tells what is final of it. */
+export type StreamsOfTypes = Readonly<Record<string, Stream>>
+
 /**
  * Claims first attempts, in each subscription's order. Rows of subscriptions are locked first, so
  * that the next statement sees what another process has claimed by then: the sequence has no gaps.
@@ -90,6 +94,7 @@ export async function claimFirst(
   transaction: AppDatabase,
   wishes: readonly ClaimWish[],
   lane: 'live' | 'replay',
+  streams: StreamsOfTypes,
 ): Promise<Claimed[]> {
   const ids = wishes.map(({ webhookId }) => webhookId)
   const locked = await transaction
@@ -132,7 +137,7 @@ export async function claimFirst(
       SET state = 'sending', attempts = attempts + 1, is_logged = true, due_at = clock_timestamp() + ${CLAIM_MS} * interval '1 ms',
           sequence = CASE WHEN ${isLive} THEN numbered.sequence END
       FROM numbered WHERE m.id = numbered.id RETURNING m.*)
-    ${claimedRows}`.execute(transaction)
+    ${claimedRows(streams)}`.execute(transaction)
   return rows.map(claimedOf)
 }
 
@@ -186,7 +191,11 @@ async function firstDue(app: AppDatabase): Promise<readonly DueRow[]> {
 }
 
 /** Claims a further attempt of each of these, unless another process was first. */
-export async function claimDue(transaction: AppDatabase, messages: readonly number[]): Promise<Claimed[]> {
+export async function claimDue(
+  transaction: AppDatabase,
+  messages: readonly number[],
+  streams: StreamsOfTypes,
+): Promise<Claimed[]> {
   const { rows } = await sql<ClaimedRow>`
     WITH picked AS (
       SELECT m.id FROM app.webhook_messages m
@@ -199,7 +208,7 @@ export async function claimDue(transaction: AppDatabase, messages: readonly numb
       UPDATE app.webhook_messages AS m
       SET state = 'sending', attempts = attempts + 1, is_logged = true, due_at = clock_timestamp() + ${CLAIM_MS} * interval '1 ms'
       FROM picked WHERE m.id = picked.id RETURNING m.*)
-    ${claimedRows}`.execute(transaction)
+    ${claimedRows(streams)}`.execute(transaction)
   return rows.map(claimedOf)
 }
 
@@ -313,13 +322,14 @@ const deliverable = sql.raw<SqlBool>(
 )
 
 /** The messages in `claimed`, with what their subscription says. */
-const claimedRows = sql.raw(`
+const claimedRows = (streams: StreamsOfTypes) => sql`
   SELECT c.id, c.webhook_id, w.owner, w.endpoint, w.chain_id, c.event_id, c.type, c.attempts, c.sequence, c.replay,
     c.block_num, c.block_hash, c.event_index, c.data, c.envelope, c.created_at, w.context, w.destination,
-    (SELECT count(*) FROM app.webhook_deliveries d WHERE d.message = c.id AND d.error = '${lostText}') AS lost,
+    (SELECT count(*) FROM app.webhook_deliveries d WHERE d.message = c.id AND d.error = ${lostText}) AS lost,
     w.sealed_destination, w.secret, CASE WHEN w.previous_until > clock_timestamp() THEN w.previous_secret END AS previous_secret,
-    coalesce((SELECT max(finalized) FROM app.webhook_positions p WHERE p.chain_id = w.chain_id), -1) AS finalized
-  FROM claimed c JOIN app.webhooks w ON w.id = c.webhook_id ORDER BY c.id`)
+    coalesce((SELECT finalized FROM app.webhook_positions p WHERE p.chain_id = w.chain_id
+      AND p.stream = coalesce(${JSON.stringify(streams)}::jsonb ->> w.event_type, 'blocks')), -1) AS finalized
+  FROM claimed c JOIN app.webhooks w ON w.id = c.webhook_id ORDER BY c.id`
 
 interface ClaimedRow {
   readonly id: number

@@ -3,6 +3,7 @@
  * one has come and what it queued are one commit.
  */
 import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import type { StreamOf } from '#store/read/pieces.ts'
 import { toHex } from '#store/sql.ts'
 import { type AppDatabase, databaseNow } from '../database.ts'
 import type { AppSchema } from '../tables.ts'
@@ -215,7 +216,7 @@ export interface Failed extends Message {
 /** How many failed messages there are, and the first of them. */
 export async function readFailed(
   app: AppDatabase,
-  { webhookId, chainId }: { readonly webhookId: string; readonly chainId: number },
+  { webhookId, chainId, stream }: StreamOf & { readonly webhookId: string },
   since: Date,
   most: number,
 ): Promise<{ readonly count: number; readonly first: readonly Failed[] }> {
@@ -228,8 +229,9 @@ export async function readFailed(
     .select((row) => {
       const finalized = row
         .selectFrom('app.webhook_positions as p')
-        .select((position) => position.fn.max('p.finalized').as('finalized'))
+        .select('p.finalized')
         .where('p.chain_id', '=', chainId)
+        .where('p.stream', '=', stream)
       return row('block_num', '<=', finalized).as('is_final')
     })
     .orderBy('id')

@@ -10,7 +10,7 @@ import type { Clock } from '#runtime/runtime.ts'
 import type { Postgres } from '../postgres.ts'
 import { ReadDemand } from '../ReadDemand.ts'
 import { CommitBell } from './commits.ts'
-import { readPicture, type StoreName } from './lane.ts'
+import { type FinalBlocks, readPicture, type StoreName } from './lane.ts'
 import { OpenParts } from './OpenParts.ts'
 import { readFinalBlock } from './proofs.ts'
 
@@ -22,11 +22,6 @@ export interface Visible {
   readonly segment: BlockRange
   readonly startBlock: number
   readonly finalized: number
-}
-
-/** Blocks that are final for readers: held, and linked by what is held to the newest final one. */
-export interface FinalBlocks {
-  has(number: number): boolean
 }
 
 /** How old the picture may get when nothing rings. */

@@ -220,6 +220,11 @@ export async function readCoverage(
   return parseMultirange(result.rows[0]?.blocks ?? '{}')
 }
 
+/** Blocks that are final for readers: held, and linked by what is held to the newest final one. */
+export interface FinalBlocks {
+  has(number: number): boolean
+}
+
 /** The blocks that are final: held without a gap up to the newest final one. Null while there are none. */
 export async function readFinalRange(client: Queryable, schema: string): Promise<BlockRange | null> {
   const { rows } = await client.query<BlockRange>(
@@ -237,10 +242,14 @@ export const finalRangeSql = (schema: string): string =>
      FROM ${quoteIdentifier(schema)}.lanes WHERE name = '${HEAD}') AS final`
 
 /** The lowest block of those held without a gap up to a place, as a scalar; null where that is not held. */
-const lowestLinkedSql = (schema: string, place: string): string =>
+export const lowestLinkedSql = (schema: string, place: string): string =>
   `(SELECT lower(linked) FROM unnest((SELECT blocks FROM ${quoteIdentifier(schema)}.coverage
       WHERE store = 'postgres' AND projection = 'base' ORDER BY version DESC LIMIT 1)) AS linked
     WHERE linked @> ${place})`
+
+export const finalIn = (range: BlockRange | null): FinalBlocks => ({
+  has: (number) => range !== null && range.from <= number && number <= range.to,
+})
 
 /** The coverage of every projection of a store, followers included, by the version of its rules. */
 export async function readCoverages(

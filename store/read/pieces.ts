@@ -3,7 +3,7 @@ import { type BlockRange, intersection, parseMultirange, type RangeSet } from '#
 import type { TableName } from '#transform/tables.ts'
 import { exchangeProjection } from '../follow/exchange/bookFollower.ts'
 import { revertedFromSql } from '../follow/follower.ts'
-import { finalRangeSql, type Queryable, readCoverage, readLane } from '../ledger/lane.ts'
+import { finalRangeSql, lowestLinkedSql, type Queryable, readCoverage, readLane } from '../ledger/lane.ts'
 import { preparedName } from '../postgres.ts'
 import { relationOf, toBytes, toHex } from '../sql.ts'
 import { type FillColumns, type FillRow, fillRow, fillsOf } from './exchange/fills.ts'
@@ -191,13 +191,24 @@ export async function readFinalFrom(client: Queryable, schema: string, place: nu
 const finalFromSql = (schema: string) =>
   `(SELECT newest FROM ${finalRangeSql(schema)} WHERE newest <= $1::bigint OR lowest <= $1::bigint + 1)`
 
-/** The newest final block, as envelopes say it. */
-export async function readToldFinal(client: Queryable, chainId: number): Promise<number> {
-  const { rows } = await client.query<{ finalized: number | null }>(
-    'SELECT max(finalized) AS finalized FROM app.webhook_positions WHERE chain_id = $1',
-    [chainId],
+/**
+ * The blocks that are final, held without a gap up to the newest one that envelopes of a stream name final:
+ * what was told below a gap stays final. Null while there are none.
+ */
+export async function readToldFinal(
+  client: Queryable,
+  schema: string,
+  { chainId, stream }: StreamOf,
+): Promise<BlockRange | null> {
+  const { rows } = await client.query<{ from: number | null; to: number }>(
+    `SELECT ${lowestLinkedSql(schema, 'told')} AS "from", told AS "to"
+     FROM (SELECT least(p.finalized, l.finalized) AS told
+       FROM app.webhook_positions AS p JOIN ${relationOf(schema, 'lanes')} AS l ON l.name = 'head'
+       WHERE p.chain_id = $1 AND p.stream = $2) AS position`,
+    [chainId, stream],
   )
-  return rows[0]?.finalized ?? -1
+  const { from = null, to = -1 } = rows[0] ?? {}
+  return from === null ? null : { from, to }
 }
 
 /** The first place of a search in a chain that was never searched: its tip. */

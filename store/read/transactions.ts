@@ -9,8 +9,8 @@ import {
   archivedTx,
   readArchivedTxs,
 } from '../ledger/archive.ts'
-import type { ChainState, FinalBlocks } from '../ledger/ChainState.ts'
-import type { Queryable } from '../ledger/lane.ts'
+import type { ChainState } from '../ledger/ChainState.ts'
+import type { FinalBlocks, Queryable } from '../ledger/lane.ts'
 import type { OpenParts } from '../ledger/OpenParts.ts'
 import { type Postgres, preparedBySchema } from '../postgres.ts'
 import { quoteIdentifier, relationOf, toBytes, toHex } from '../sql.ts'
@@ -86,18 +86,18 @@ const oneOf = preparedBySchema(
 /** One statement for the payloads of a page and one for its block hashes, whatever its length. */
 export async function withPayloads(
   client: Queryable,
-  state: Pick<ChainState, 'schema' | 'finalized'>,
+  { schema, final }: Pick<ChainState, 'schema' | 'final'>,
   rows: readonly StoredRow<'txs'>[],
 ): Promise<TransactionDetail[]> {
   if (rows.length === 0) return []
   const places = rows.map((row) => ({ blockNumber: Number(row.block_num), txIndex: row.idx }))
-  const archived = await readArchivedTxs(client, state.schema, places)
-  const hashes = await blockHashes(client, state.schema, new Set(places.map((place) => place.blockNumber)))
+  const archived = await readArchivedTxs(client, schema, places)
+  const hashes = await blockHashes(client, schema, new Set(places.map((place) => place.blockNumber)))
   return rows.map((row, index) => {
     const payload = archived[index]
     const number = Number(row.block_num)
     if (!payload) throw new Error('readArchivedTxs answers every place or throws')
-    return { row, archived: payload, blockHash: hashes.get(number) ?? '', final: number <= state.finalized }
+    return { row, archived: payload, blockHash: hashes.get(number) ?? '', final: final.has(number) }
   })
 }
 

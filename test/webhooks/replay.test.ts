@@ -3,8 +3,9 @@
 // Method: a recorded chain and a receiver on this machine; replays are compared with what came live,
 // and with their dry run.
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { Runtime } from '#runtime/runtime.ts'
+import { attachHistory, openChainStore, recordedBatches } from '../store/support/chainStore.ts'
 import { openReceiver, type Received, type Receiver } from '../support/receiver.ts'
 import { batchesOf, recorded } from './support/forks.ts'
 import { openService, type Service } from './support/openService.ts'
@@ -29,8 +30,8 @@ afterAll(() => service.close())
 const subscribe = (path: string, eventType: string, others: object = {}) =>
   service.subscribe({ eventType, destination: { type: 'url', url: receiver.url(path) }, ...others })
 
-const replay = (id: string, method: string, body?: object) =>
-  service.ask(method, `/v1/webhooks/${id}/replay`, body)
+const replay = (id: string, method: string, body?: object, of = service) =>
+  of.ask(method, `/v1/webhooks/${id}/replay`, body)
 
 /** Without what a replay says of itself, and times. */
 const plain = ({ createdAt: _at, meta: { blockHash, index }, ...envelope }: Received['envelope']) => ({
@@ -38,9 +39,9 @@ const plain = ({ createdAt: _at, meta: { blockHash, index }, ...envelope }: Rece
   meta: { blockHash, index },
 })
 
-async function untilStatus(id: string, wanted: string) {
+async function untilStatus(id: string, wanted: string, of = service) {
   for (;;) {
-    const { body } = await replay(id, 'GET')
+    const { body } = await replay(id, 'GET', undefined, of)
     if (body.status === wanted) return body
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
@@ -131,6 +132,73 @@ test('what was given up comes again, and what was taken does not', async () => {
     lost.map(({ envelope }) => plain(JSON.parse(envelope))).toSorted((a, b) => a.data.number - b.data.number),
   )
   expect(dry.body.envelopes.map(plain)).toEqual(again.map(({ envelope }) => plain(envelope)))
+})
+
+test('what lies below a gap waits until it is linked to what is final', async () => {
+  const store = await openChainStore({ headFrom: 20, checks: 'links' })
+  const above = await openService({ store })
+  onTestFinished(async () => {
+    await above.close()
+    await store.close()
+  })
+  const [low, between] = recordedBatches('tempo-dev-2k', 10)
+  if (!low || !between) throw new Error('two batches')
+  await above.append(batchesOf(main, 20, 29))
+  await above.finalize(25)
+  await attachHistory(store, low)
+  above.start()
+  const [below, linked] = await Promise.all(
+    ['/below', '/linked'].map((path) =>
+      above.subscribe({
+        eventType: 'block:created',
+        destination: { type: 'url', url: receiver.url(path) },
+      }),
+    ),
+  )
+  if (!below || !linked) throw new Error('two subscriptions')
+  const rehearsed = async () => {
+    const asked = { fromBlock: 2, toBlock: 4, dryRun: true }
+    const { body } = await replay(below.id, 'POST', asked, above)
+    return body.envelopes.map(({ meta }: Received['envelope']) => meta.finalized)
+  }
+  expect(await rehearsed()).toEqual([false, false, false])
+  await replay(below.id, 'POST', { fromBlock: 2, toBlock: 4 }, above)
+  await replay(linked.id, 'POST', { fromBlock: 20, toBlock: 22 }, above)
+  // Every turn looks at the first one before.
+  await untilStatus(linked.id, 'finished', above)
+  expect(receiver.at('/linked').map(({ envelope }) => envelope.data.number)).toEqual([20, 21, 22])
+  const { body: waiting } = await replay(below.id, 'GET', undefined, above)
+  expect([waiting.status, waiting.nextBlock, receiver.at('/below')]).toEqual(['matching', 2, []])
+  await attachHistory(store, between)
+  await untilStatus(below.id, 'finished', above)
+  expect(
+    receiver.at('/below').map(({ envelope }) => [envelope.data.number, envelope.meta.finalized]),
+  ).toEqual([
+    [2, true],
+    [3, true],
+    [4, true],
+  ])
+  expect(await rehearsed()).toEqual([true, true, true])
+})
+
+test('an event is final by the position of its own stream, and by no other one', async () => {
+  const since = new Date().toISOString()
+  // A stream that begins above a gap knows of later final blocks than the one that waits below.
+  await sql`INSERT INTO app.webhook_positions (chain_id, stream, block_num, finalized)
+    VALUES (${service.id}, 'fills', 0, 1000)
+    ON CONFLICT (chain_id, stream) DO UPDATE SET finalized = 1000`.execute(service.app)
+  receiver.answer(() => 500)
+  const { id, activeFromBlock: first } = await subscribe('/streams', 'block:created')
+  await service.append(batchesOf(main, first, first))
+  const [told] = await receiver.until('/streams', ({ length }) => length > 0)
+  expect(told?.envelope.meta.finalized).toBe(false)
+  const giveUp = () =>
+    sql`UPDATE app.webhook_messages SET state = 'exhausted' WHERE webhook_id = ${id} AND state = 'retrying'
+      RETURNING id`.execute(service.app)
+  while ((await giveUp()).rows.length === 0);
+  const dry = await replay(id, 'POST', { failedSince: since, dryRun: true })
+  expect(dry.body.envelopes.map(({ meta }: Received['envelope']) => meta.finalized)).toEqual([false])
+  receiver.answer(() => 200)
 })
 
 test('what cannot be replayed is refused with its reason', async () => {

@@ -29,6 +29,7 @@ import type { Runtime } from '#runtime/runtime.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
 import { type Logger, metrics } from '#telemetry.ts'
 import { writeEnvelope } from '../envelope.ts'
+import { streamsOfTypes } from '../events/index.ts'
 import { OutcomeWriter } from './OutcomeWriter.ts'
 import { type Lane, placeOf, Shares } from './Shares.ts'
 import { ATTEMPTS_MAX, retryInMs } from './schedule.ts'
@@ -131,7 +132,9 @@ export class Deliverer {
     const last = wishes.at(-1)
     if (!last || signal.aborted) return false
     this.#turns[of] = last.webhookId
-    const work = await this.#commit(lane, receivers, (transaction) => claimFirst(transaction, wishes, of))
+    const work = await this.#commit(lane, receivers, (transaction) =>
+      claimFirst(transaction, wishes, of, streamsOfTypes),
+    )
     this.#begin(work, signal)
     return work.length > 0
   }
@@ -172,7 +175,9 @@ export class Deliverer {
     if (chosen.size === 0 || signal.aborted) return false
     const receivers = new Map([...chosen.values()].map((one) => [one.webhookId, one]))
     const messages = [...chosen.values()].map(({ message }) => message)
-    const work = await this.#commit('again', receivers, (transaction) => claimDue(transaction, messages))
+    const work = await this.#commit('again', receivers, (transaction) =>
+      claimDue(transaction, messages, streamsOfTypes),
+    )
     this.#begin(work, signal)
     return work.length > 0
   }

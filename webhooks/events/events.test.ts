@@ -2,6 +2,7 @@
 // Method: an event of each type, and for each field values that fit it and values that do not.
 import { describe, expect, it } from 'vitest'
 import type { Subscribed } from '#rows/webhooks/subscriptions.ts'
+import { finalIn } from '#store/ledger/lane.ts'
 import type { PieceTables } from '#store/read/pieces.ts'
 import { FiltersError } from '../filters/operators.ts'
 import { messagesOf } from '../matching/messagesOf.ts'
@@ -281,7 +282,13 @@ it('a movement of the coin by a log and one by value alone have two ids, also at
   const found = watch?.find({ ...rows, native_transfers: [...logged, ...byValue] }, chain) ?? []
   const events = found.map((event) => ({ ...event, type, blockHash: word('a') }))
   const piece = { blocks: [{ number: 7, hash: word('a') }], events, transactions: new Map() }
-  const { messages } = await messagesOf(piece, chain, -1, async () => new Map(), AbortSignal.timeout(60_000))
+  const { messages } = await messagesOf(
+    piece,
+    chain,
+    finalIn(null),
+    async () => new Map(),
+    AbortSignal.timeout(60_000),
+  )
   const told = [...messages]
   expect(told.map(({ index }) => index)).toEqual([4, 4])
   expect(new Set(told.map(({ eventId }) => eventId)).size).toBe(2)

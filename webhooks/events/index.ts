@@ -33,5 +33,12 @@ export const eventTypeNames = [
 export const findEventType = (name: string): EventType | undefined =>
   eventTypes.find(({ type }) => type === name)
 
+/** The stream that each is looked for in. */
+export const streamsOfTypes: Readonly<Record<string, Stream>> = Object.fromEntries(
+  eventTypes.map(({ type, stream }) => [type, stream]),
+)
+
+export const streamOfType = (eventType: string): Stream => streamsOfTypes[eventType] ?? 'blocks'
+
 export const eventTypesOf = (stream: Stream): readonly EventType[] =>
   eventTypes.filter((type) => type.stream === stream)

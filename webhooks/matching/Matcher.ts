@@ -29,7 +29,7 @@ import { repeat } from '#runtime/repeat.ts'
 import type { Clock, Failpoint } from '#runtime/runtime.ts'
 import { readOnce, readSnapshot } from '#store/cancel.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
-import { type Queryable, readRef } from '#store/ledger/lane.ts'
+import { finalIn, type Queryable, readRef } from '#store/ledger/lane.ts'
 import {
   findFork,
   headPlace,
@@ -185,7 +185,7 @@ export class Matcher {
     assertLinked(schema, position, blocks)
     return {
       kind: 'piece',
-      found: await lookForEvents(client, { schema, finalized }, blocks, this.#watches, chain),
+      found: await lookForEvents(client, { schema, final: upTo(finalized) }, blocks, this.#watches, chain),
       finalized,
     }
   }
@@ -193,7 +193,7 @@ export class Matcher {
   async #goOn(position: Position, piece: Piece, signal: AbortSignal): Promise<boolean> {
     const { app, chain, fence, failpoint, readTokens } = this.#options
     const { found, finalized } = piece
-    const made = await messagesOf(found, chain, finalized, readTokens, signal)
+    const made = await messagesOf(found, chain, upTo(finalized), readTokens, signal)
     const last = made.blocks.at(-1)
     if (!last) throw new TypeError('a piece has blocks')
     const rings = await app.transaction().execute(async (transaction) => {
@@ -264,6 +264,9 @@ type Seen =
   | Piece
   | { readonly kind: 'nothing'; readonly finalized: number }
   | { readonly kind: 'fork'; readonly at: number; readonly to: ScanPlace }
+
+/** Blocks that are looked through are linked to the position, and so to what is final from there on. */
+const upTo = (finalized: number) => finalIn({ from: 0, to: finalized })
 
 function assertLinked(
   schema: string,

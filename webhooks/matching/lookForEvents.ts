@@ -1,7 +1,7 @@
 /** The events of a piece of a chain, for those who want them. */
 
 import type { Subscribed } from '#rows/webhooks/subscriptions.ts'
-import type { Queryable } from '#store/ledger/lane.ts'
+import type { FinalBlocks, Queryable } from '#store/ledger/lane.ts'
 import { type PieceTables, readPiece, rowsByBlock } from '#store/read/pieces.ts'
 import { type TransactionDetail, withPayloads } from '#store/read/transactions.ts'
 import {
@@ -45,22 +45,28 @@ export function watchesOf(types: readonly EventType[], subscriptions: readonly S
   }
 }
 
+/** The store of a chain, and its final blocks as they are told. */
+interface FinalChain {
+  readonly schema: string
+  readonly final: FinalBlocks
+}
+
 /** Reads the piece and finds its events, in the order of the chain. */
 export async function lookForEvents(
   client: Queryable,
-  { schema, finalized }: { readonly schema: string; readonly finalized: number },
+  state: FinalChain,
   blocks: PieceTables['blocks'],
   { watches, tables }: Watches,
   chain: PieceChain,
 ): Promise<FoundEvents> {
-  const rows = await readPiece(client, schema, blocks, tables)
+  const rows = await readPiece(client, state.schema, blocks, tables)
   const found = rowsByBlock(rows).map((block) => eventsOf(block, watches, chain))
   const taken = takenUpTo(found, MESSAGES_MAX, (events) => sum(events, receiversOf))
   const events = found.slice(0, taken).flat()
   return {
     blocks: blocks.slice(0, taken).map(({ num, hash }) => ({ number: Number(num), hash })),
     events,
-    transactions: await readNeeded(client, { schema, finalized }, events, rows.txs),
+    transactions: await readNeeded(client, state, events, rows.txs),
   }
 }
 
@@ -87,7 +93,7 @@ function eventsOf(rows: PieceTables, watches: Watches['watches'], chain: PieceCh
 
 async function readNeeded(
   client: Queryable,
-  state: { readonly schema: string; readonly finalized: number },
+  state: FinalChain,
   events: readonly FoundEvent[],
   txs: PieceTables['txs'],
 ): Promise<FoundEvents['transactions']> {

@@ -1,6 +1,7 @@
 /** The messages that the events of a piece become, made while they are stored. */
 import { hash as toHash } from '#primitives.ts'
 import type { Message } from '#rows/webhooks/messages.ts'
+import type { FinalBlocks } from '#store/ledger/lane.ts'
 import { eventId as eventIdOf } from '#transform/events/eventId.ts'
 import type { Facts, PieceChain } from '../events/eventType.ts'
 import { type FoundEvent, type FoundEvents, receiversOf, sum, takenUpTo } from './lookForEvents.ts'
@@ -29,7 +30,7 @@ const CHARACTERS_MAX = 32 * 1024 * 1024
 export async function messagesOf(
   found: FoundEvents,
   chain: PieceChain,
-  finalized: number,
+  final: FinalBlocks,
   readTokens: ReadTokens,
   signal: AbortSignal,
 ): Promise<PieceMessages> {
@@ -46,11 +47,11 @@ export async function messagesOf(
   return {
     blocks: found.blocks.slice(0, taken),
     count: sum(kept, receiversOf),
-    messages: { [Symbol.iterator]: () => eachMessage(kept, facts, finalized) },
+    messages: { [Symbol.iterator]: () => eachMessage(kept, facts, final) },
   }
 }
 
-function* eachMessage(events: readonly FoundEvent[], facts: Facts, finalized: number): Generator<Message> {
+function* eachMessage(events: readonly FoundEvent[], facts: Facts, final: FinalBlocks): Generator<Message> {
   for (const { type, blockNumber, blockHash, index, kind, receivers } of events) {
     const named = kind === undefined ? type : `${type}/${kind}`
     const eventId = eventIdOf(facts.chain.chainId, toHash(blockHash), named, index)
@@ -59,7 +60,7 @@ function* eachMessage(events: readonly FoundEvent[], facts: Facts, finalized: nu
       for (const { id: webhookId, finality } of subscribers)
         yield {
           ...{ webhookId, ...shared, data: data(facts) },
-          waitsForFinality: finality === 'finalized' && blockNumber > finalized,
+          waitsForFinality: finality === 'finalized' && !final.has(blockNumber),
         }
   }
 }

@@ -17,9 +17,10 @@ import type { Subscription } from '#rows/webhooks/subscriptions.ts'
 import type { Clock } from '#runtime/runtime.ts'
 import { readOnce } from '#store/cancel.ts'
 import type { CommitBell } from '#store/ledger/commits.ts'
+import type { FinalBlocks } from '#store/ledger/lane.ts'
 import { readCovered } from '#store/read/pieces.ts'
 import { writeEnvelope } from '../envelope.ts'
-import { findEventType } from '../events/index.ts'
+import { findEventType, streamOfType } from '../events/index.ts'
 import type { FoundEvents } from '../matching/lookForEvents.ts'
 import type { WatchedChain } from '../matching/watchedChain.ts'
 import { lookAgain, messagesOfPiece } from './lookAgain.ts'
@@ -94,7 +95,8 @@ export class Replays {
 
   async #rehearseFailed(subscription: Subscription, since: Date): Promise<Rehearsal> {
     const { app } = this.#options
-    const of = { webhookId: subscription.id, chainId: subscription.chainId }
+    const { id: webhookId, chainId, eventType } = subscription
+    const of = { webhookId, chainId, stream: streamOfType(eventType) }
     const { count, first } = await readFailed(app, of, since, SHOWN_MAX)
     const envelopes = first.map((message) => this.#envelopeOf(subscription, message, message.isFinal))
     return { count, envelopes, countedTo: null, isComplete: true }
@@ -115,12 +117,12 @@ export class Replays {
       const rest = { from: countedTo + 1, to }
       const piece = await lookAgain(chain, { webhookId, eventType, filters }, rest, false, signal)
       if (!piece) break
-      const { found, finalized } = piece
+      const { found, final } = piece
       count += found.events.length
       const shown = firstOf(found, SHOWN_MAX - envelopes.length)
-      const { messages } = await messagesOfPiece(chain, { found: shown, finalized }, signal)
+      const { messages } = await messagesOfPiece(chain, { found: shown, final }, signal)
       for (const message of messages)
-        envelopes.push(this.#envelopeOf(subscription, message, (message.block?.number ?? 0) <= finalized))
+        envelopes.push(this.#envelopeOf(subscription, message, isIn(final, message)))
       countedTo = found.blocks.at(-1)?.number ?? to
     }
     return { count, envelopes, countedTo, isComplete: countedTo >= to }
@@ -150,6 +152,8 @@ export class Replays {
     return chain
   }
 }
+
+const isIn = (final: FinalBlocks, { block }: Message): boolean => block !== null && final.has(block.number)
 
 const firstOf = (found: FoundEvents, count: number): FoundEvents => ({
   ...found,

@@ -2,6 +2,7 @@
 import type { BlockRange } from '#ingest/range.ts'
 import type { Subscribed } from '#rows/webhooks/subscriptions.ts'
 import { readSnapshot } from '#store/cancel.ts'
+import { type FinalBlocks, finalIn } from '#store/ledger/lane.ts'
 import { readCovered, readPieceBlocks, readToldFinal } from '#store/read/pieces.ts'
 import { findEventType } from '../events/index.ts'
 import { assertFilters } from '../filters/eventFilter.ts'
@@ -17,7 +18,7 @@ export interface Watching {
 
 /** One piece of a range. */
 export interface Piece {
-  readonly finalized: number
+  readonly final: FinalBlocks
   readonly found: FoundEvents
 }
 
@@ -36,27 +37,29 @@ export function lookAgain(
     ...{ id: webhookId, eventType, filters: asked, finality: 'latest', activeFrom: 0 },
   }
   return readSnapshot(postgres, signal, async (client) => {
-    const finalized = await readToldFinal(client, chain.chainId)
+    const told = await readToldFinal(client, schema, { chainId: chain.chainId, stream: type.stream })
+    const final = finalIn(told)
     const covered = (await readCovered(client, schema, type.stream)).find(
       (range) => range.from <= from && from <= range.to,
     )
-    const last = Math.min(to, covered?.to ?? -1, onlyFinal ? finalized : to)
+    const finalTo = told && final.has(from) ? told.to : -1
+    const last = Math.min(to, covered?.to ?? -1, onlyFinal ? finalTo : to)
     if (last < from) return null
     const blocks = await readPieceBlocks(client, schema, { from, to: last })
     if (blocks.length === 0) return null
     const found = await lookForEvents(
       client,
-      { schema, finalized },
+      { schema, final },
       blocks,
       watchesOf([type], [subscribed]),
       chain,
     )
-    return { finalized, found }
+    return { final, found }
   })
 }
 
 export const messagesOfPiece = (
   { chain, readTokens }: WatchedChain,
-  { found, finalized }: Piece,
+  { found, final }: Piece,
   signal: AbortSignal,
-): Promise<PieceMessages> => messagesOf(found, chain, finalized, readTokens, signal)
+): Promise<PieceMessages> => messagesOf(found, chain, final, readTokens, signal)

@@ -1,12 +1,12 @@
 // Goal: what never changes is asked of a node once, what may change is never kept, and equal reads
 // under way are one (API-13). Method: a node that counts and answers as it is told, behind a real
 // server over a recorded chain of which the first 50 blocks are final.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type Access, anonymous } from '#http/request/access.ts'
 import { type FakeNode, type NodeAnswer, startNode } from '../../ingest/support/proxyNode.ts'
-import { recordedBatches } from '../../store/support/chainStore.ts'
+import { attachHistory, recordedBatches } from '../../store/support/chainStore.ts'
 import { type ChainApi, openChainApi } from '../support/chainApi.ts'
-import { openRpcApi, plainNode, type RpcApi } from '../support/rpcApi.ts'
+import { door, node as nodeOf, openRpcApi, plainNode, type RpcApi } from '../support/rpcApi.ts'
 
 const TIP = 60
 const FINAL = 50
@@ -149,4 +149,37 @@ describe('reads', () => {
     ])
     expect(JSON.stringify(logged)).not.toContain('feedbeef')
   })
+})
+
+test('the state below a gap is asked each time, until what lies between is held', async () => {
+  const chain = await openChainApi({ headFrom: 20 })
+  onTestFinished(() => chain.close())
+  const [low, between, top] = recordedBatches('tempo-dev-2k', 10)
+  if (!low || !between || !top) throw new Error('three batches')
+  await chain.append([top])
+  await chain.finalize(25)
+  const plain = plainNode(() => 29)
+  const asked: unknown[] = []
+  const { url } = await nodeOf({
+    call: (call) => {
+      if (call.method !== 'eth_call') return plain(call)
+      asked.push(call.params[1])
+      return { result: '0x1' }
+    },
+  })
+  const { state, store } = chain
+  const api = await door({ urls: [url], stored: { state, postgres: store.postgres } })
+  const attach = async (batch: typeof low) => {
+    await attachHistory(store, batch)
+    await state.refresh()
+  }
+  const askTwice = async (block: number) => {
+    asked.length = 0
+    for (let turn = 0; turn < 2; turn++) await api.call('eth_call', { data: '0x' }, hex(block))
+    return asked.length
+  }
+  await attach(low)
+  expect([await askTwice(5), await askTwice(15), await askTwice(20)]).toEqual([2, 2, 1])
+  await attach(between)
+  expect([await askTwice(5), await askTwice(15), await askTwice(20)]).toEqual([1, 1, 0])
 })

@@ -158,6 +158,16 @@ function hurryingClock(): Clock {
   return { ...systemRuntime().clock, monotonic: () => (nowMs += 60_000) }
 }
 
+/** Loads the blocks of a batch as one chunk of history, and attaches it. */
+export async function attachHistory({ history }: ChainStore, batch: EncodedBatch): Promise<void> {
+  const [chunk] = await history.openChunks(batch.range)
+  if (!chunk) throw new Error('a chunk is open there')
+  await history.appendToChunk(chunk, batch)
+  const [loaded] = await history.openChunks(batch.range)
+  if (!loaded) throw new Error('it is open until it is attached')
+  await history.attachChunk(loaded)
+}
+
 /** Writes everything ClickHouse lacks. */
 export async function writeAll(store: ChainStore): Promise<void> {
   while (await store.lane.step());
