@@ -49,7 +49,12 @@ export class ProvedFinality implements FinalityRule, CertifiedBlocks {
     return this.#equivocation
   }
 
-  /** Blocks of the proofs that further ones are compared with. */
+  /** Proofs that further ones are compared with. */
+  get compared(): readonly FinalityProof[] {
+    return this.#taken
+  }
+
+  /** Their blocks. */
   get blocks(): readonly BlockRef[] {
     return this.#taken.map(({ block }) => block)
   }

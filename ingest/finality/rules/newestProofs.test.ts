@@ -26,10 +26,11 @@ const certificate = (by: SigningNetwork, number: number, byte: number, view: num
   by.certificate({ epoch: Math.floor(number / 10), view, parentView: view - 1, digest: digestOf(byte) })
 
 /** A search that counts its checks. */
-function searchFrom(held: FinalityProof | null = null) {
+function searchFrom(held: FinalityProof | null = null, compared: readonly FinalityProof[] = []) {
   const checked: number[] = []
   const search: ProofSearch = {
     held,
+    compared,
     headerOf: async (hash) => {
       const number = heights.get(hash)
       if (number === undefined) return null
@@ -113,4 +114,18 @@ describe('of the certificates that endpoints give', () => {
     const { proofs } = await newestProofs([given(14, { byte: 88, view: 40 })], search)
     expect(proofs.map(({ block }) => block.hash)).toEqual([digestOf(88)])
   })
+
+  it.each([
+    ['height', 12, { byte: 88, view: 40 }],
+    ['view', 10, { byte: 89, view: 13 }],
+    ['parent', 13, { byte: 90, view: 41 }],
+  ])(
+    'one that contradicts an earlier one by its %s is found below the newest',
+    async (_what, height, other) => {
+      const [earlier, newest] = [await proofOf(given(12)), await proofOf(given(19))]
+      const { search, checked } = searchFrom(newest, [earlier, newest])
+      const { proofs } = await newestProofs([given(15), given(height, other)], search)
+      expect([proofs.map(({ block }) => block.hash), checked]).toEqual([[digestOf(other.byte)], [height]])
+    },
+  )
 })

@@ -16,6 +16,8 @@ export interface GivenCertificate {
 export interface ProofSearch {
   /** The newest proof that is held; null where there is none yet. */
   readonly held: FinalityProof | null
+  /** Proofs that a new one may contradict, of whatever height. */
+  readonly compared: readonly FinalityProof[]
   /** The header of a block from one of these endpoints; null where none of them has it. */
   headerOf(digest: Hash, endpoints: readonly string[]): Promise<RecomputedHeader | null>
   /** As `assertFinalized`, under the keys that are held. */
@@ -55,7 +57,7 @@ export async function newestProofs(
   for (const { proof, given: one } of candidates) {
     const known = search.held ? [search.held, ...proofs] : proofs
     const isNews = known.every(({ block }) => block.number < proof.block.number)
-    if (!isNews && !known.some((other) => contradicts(other, proof))) continue
+    if (!isNews && ![...search.compared, ...known].some((other) => contradicts(other, proof))) continue
     const checked = await refusing(one, refused, () => search.check(one.bytes, proof.block))
     if (checked) proofs.push(proof)
   }

@@ -213,6 +213,7 @@ export class FinalityWatch {
     const { network, rule } = this.#options
     return newestProofs(given, {
       held: rule.proof,
+      compared: rule.compared,
       headerOf: (digest, endpoints) => network.headerOf(digest, endpoints, signal),
       check: (bytes, header) => this.#check(bytes, header, writer, signal),
     })

@@ -187,6 +187,18 @@ describe('a certificate', () => {
     expect(again.rule.equivocation?.map(({ block }) => block.hash)).toEqual([hashAt(12), hashAt(12, 1)])
   })
 
+  test('of a lower block that contradicts a stored one ends finality, also in a process that stands by', async () => {
+    const { look, watch } = await opened()
+    await look(12)
+    await look(15)
+    network.branch = 1
+    expect(await look(12)).toBe(-1)
+    const standby = await opened({ isWriter: false })
+    for (const one of [watch, standby.watch])
+      expect(one.problems.map(({ kind }) => kind)).toEqual(['finality_equivocated'])
+    expect(standby.rule.equivocation?.map(({ block }) => block.number)).toEqual([12, 12])
+  })
+
   test('that does not come for long is told while the head moves', async () => {
     const { look, watch } = await opened()
     await look(12)
