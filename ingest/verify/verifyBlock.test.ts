@@ -2,7 +2,8 @@
 import { keccak256 } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { address } from '#primitives.ts'
-import { type RecordedBlock, readRecording } from '../../test/chain/recordings.ts'
+import type { RecordedBlock } from '../../test/chain/recordings.ts'
+import { allProved, prove, refutedParts } from '../../test/ingest/support/blockProofs.ts'
 import { amsterdamBlocks } from '../../test/support/amsterdam.ts'
 import { type BuiltBlock, builtBlock } from '../../test/support/builtBlock.ts'
 import { readAt, withAt, withFlipped } from '../../test/support/json.ts'
@@ -10,28 +11,8 @@ import { readRealBlock } from '../../test/support/realBlocks.ts'
 import { scanned } from '../../test/support/scanned.ts'
 import { parseBlock, parseReceipts } from '../read/block.ts'
 import { creationAddress } from './parts/creationAddress.ts'
-import { detectHeaderRule, type HeaderRule } from './parts/header.ts'
-import { provedParts, RefutedError } from './RefutedError.ts'
-import { assertNotRefuted, type BlockProof, verifyBlock } from './verifyBlock.ts'
-
-const allProved: BlockProof = {
-  parent: 'unchecked',
-  header: 'proved',
-  transactionsRoot: 'proved',
-  receiptsRoot: 'proved',
-  bloom: 'proved',
-  unprovableTxs: 0,
-}
-
-function prove(recorded: RecordedBlock, headerRule: HeaderRule): BlockProof {
-  const block = parseBlock(recorded.block)
-  const receipts = parseReceipts(recorded.receipts, block)
-  return verifyBlock(block, scanned(receipts), { headerRule, checks: 'roots' })
-}
-
-function refutedParts(proof: BlockProof): readonly string[] {
-  return provedParts.filter((part) => proof[part] === 'refuted')
-}
+import { RefutedError } from './RefutedError.ts'
+import { assertNotRefuted, verifyBlock } from './verifyBlock.ts'
 
 let built: BuiltBlock
 beforeAll(async () => {
@@ -253,45 +234,6 @@ describe('assertNotRefuted', () => {
   })
 })
 
-describe('blocks of real chains', () => {
-  it.each([
-    ['tempo', 'tempo-mainnet', '17708868'],
-    ['tempo', 'tempo-mainnet', '20636966'],
-    ['tempo', 'tempo-moderato', '6000178'],
-    ['tempo', 'tempo-moderato', '6541'],
-    ['ethereum', 'ethereum', '1000000'],
-    ['ethereum', 'ethereum', '18500000'],
-    ['ethereum', 'optimism', '154497277'],
-  ] as const)('are proved under the %s header rule: %s/%s', (rule, chain, height) => {
-    const recorded = readRealBlock(chain, height)
-    expect(detectHeaderRule(parseBlock(recorded.block))).toBe(rule)
-    expect(prove(recorded, rule)).toEqual(allProved)
-  })
-
-  it.each([
-    ...[
-      '[0].calls[0].to',
-      '[0].calls[0].value',
-      '[0].calls[0].input',
-      '[0].nonce',
-      '[0].nonceKey',
-      '[0].gas',
-    ],
-    ...['[0].chainId', '[0].maxFeePerGas', '[0].maxPriorityFeePerGas', '[0].signature.r'],
-    ...['[0].signature.s', '[0].signature.yParity'],
-  ])('are refuted when a byte of a Tempo transaction is changed: transactions%s', (path) => {
-    const { block, receipts } = readRealBlock('tempo-mainnet', '17708868')
-    const wrong = { block: withFlipped(block, `transactions${path}`), receipts }
-    expect(refutedParts(prove(wrong, 'tempo'))).toEqual(['transactionsRoot'])
-  })
-
-  it('are unprovable when the transaction grants an access key, whose encoding is still growing', () => {
-    const { block, receipts } = readRealBlock('tempo-mainnet', '17708868')
-    const wrong = { block: withFlipped(block, 'transactions[1].keyAuthorization.keyId'), receipts }
-    expect(prove(wrong, 'tempo')).toMatchObject({ transactionsRoot: 'unprovable', unprovableTxs: 1 })
-  })
-})
-
 describe('fields that another rule hashes (L33)', () => {
   it.each([
     ['timestampMillisPart', '0x3e7'],
@@ -301,27 +243,6 @@ describe('fields that another rule hashes (L33)', () => {
     const told = { block: { ...Object(block), [field]: value }, receipts }
     expect(refutedParts(prove(told, 'ethereum'))).toEqual(['header'])
     expect(prove({ block: { ...Object(block), [field]: null }, receipts }, 'ethereum')).toEqual(allProved)
-  })
-})
-
-describe('recordings of the dev chain', () => {
-  it('are proved block by block, each linked to its parent', () => {
-    let parent: { number: number; hash: string } | undefined
-    for (const recorded of readRecording('tempo-dev-2k')) {
-      const block = parseBlock(recorded.block)
-      const receipts = parseReceipts(recorded.receipts, block)
-      const options = { headerRule: 'ethereum', checks: 'roots', ...(parent && { parent }) } as const
-      const proof = verifyBlock(block, scanned(receipts), options)
-      expect(proof).toEqual({ ...allProved, parent: parent ? 'proved' : 'unchecked' })
-      parent = { number: Number(block.number), hash: block.hash }
-    }
-  })
-
-  it('are proved with every kind of transaction and of signature the dev chain can make', () => {
-    for (const recorded of readRecording('tempo-dev-30k', 10)) {
-      expect(detectHeaderRule(parseBlock(recorded.block))).toBe('ethereum')
-      expect(prove(recorded, 'ethereum')).toEqual(allProved)
-    }
   })
 })
 
