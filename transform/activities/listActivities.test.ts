@@ -1,43 +1,29 @@
 import { describe, expect, it } from 'vitest'
-import type { Address } from '#primitives.ts'
-import { hash } from '#primitives.ts'
-import { account, logOf, numbered, tip20, transactionFacts } from '#test/support/transactionFacts.ts'
+import { account, logOf, transactionFacts } from '#test/support/transactionFacts.ts'
+import {
+  alice,
+  bob,
+  carol,
+  memo,
+  memoOf,
+  moved,
+  sponsor,
+  token,
+  txOf,
+  typesSeenBy,
+} from '#test/transform/support/activityFacts.ts'
 import {
   accountKeychainAddress,
   feeManagerAddress,
   receivePolicyGuardAddress as guard,
   nonceManagerAddress,
-  stablecoinDexAddress,
   zeroAddress,
 } from '../addresses.ts'
 import { accessKeySpend, keyAuthorized } from '../events/accounts/keychain.ts'
 import { nonceIncremented } from '../events/accounts/nonceManager.ts'
-import { orderFilled, orderPlaced } from '../events/exchange/stablecoinDex.ts'
-import { approval, transfer } from '../events/tokens/erc20.ts'
 import { receiptBurned, receiptClaimed, transferBlocked } from '../events/tokens/receivePolicies.ts'
-import { burn, burnAt, burnBlocked, mint, transferWithMemo } from '../events/tokens/tip20.ts'
-import type { LogFacts, TransactionFacts } from '../projection.ts'
+import { burn, burnAt, burnBlocked, mint } from '../events/tokens/tip20.ts'
 import { listActivities } from './listActivities.ts'
-
-const [alice, bob, carol, sponsor] = [account('a'), account('b'), account('c'), account('d')]
-const [token, other] = [tip20('1'), tip20('2')]
-const memo = hash(`0x${'5'.repeat(64)}`)
-
-const moved = (from: Address, to: Address, amount: bigint, of = token) =>
-  logOf(transfer, of, { from, to, amount })
-const memoOf = (from: Address, to: Address, amount: bigint) =>
-  logOf(transferWithMemo, token, { from, to, amount, memo })
-const fee = moved(alice, feeManagerAddress, 77n, other)
-
-/** A transaction of alice's that ends with its fee. */
-function txOf(...logs: readonly LogFacts[]): TransactionFacts {
-  const all = numbered(...logs, fee)
-  return transactionFacts({ logs: all, feeLogIndex: all.at(-1)?.logIndex ?? null })
-}
-
-function typesSeenBy(viewer: Address, ...logs: readonly LogFacts[]): readonly string[] {
-  return listActivities(txOf(...logs), viewer).map(({ type }) => type)
-}
 
 describe('a payment', () => {
   it('is one transfer, out for who sent it and in for who got it', () => {
@@ -289,95 +275,6 @@ describe('a transfer that its receiver refuses', () => {
     expect(listActivities(txOf(moved(alice, guard, 5n), told), alice)).toMatchObject([
       { type: 'transfer', title: 'Token transferred', data: { recipient: guard } },
     ])
-  })
-})
-
-describe('a swap', () => {
-  const filled = logOf(orderFilled, stablecoinDexAddress, {
-    orderId: 1n,
-    maker: carol,
-    taker: alice,
-    amountFilled: 90n,
-    partialFill: false,
-  })
-  const traded = [
-    moved(alice, stablecoinDexAddress, 100n),
-    filled,
-    moved(stablecoinDexAddress, alice, 90n, other),
-  ] as const
-
-  it('beats the approval, the fill and the transfers it consists of', () => {
-    const approved = logOf(approval, token, { owner: alice, spender: stablecoinDexAddress, amount: 100n })
-    const [item, ...more] = listActivities(txOf(approved, ...traded), alice)
-    expect(more).toEqual([])
-    expect(item).toMatchObject({ type: 'swap', logIndex: 11 })
-    expect(item?.data).toEqual({
-      sourceToken: { address: token, amount: '100' },
-      destinationToken: { address: other, amount: '90' },
-      signer: 'self',
-    })
-  })
-
-  it('whose whole outcome went to someone else is a transfer in two tokens', () => {
-    const [sent] = listActivities(txOf(...traded, moved(alice, bob, 90n, other)), alice)
-    expect(sent).toMatchObject({ type: 'transfer', logIndex: 13 })
-    expect(sent?.data).toMatchObject({
-      sender: alice,
-      recipient: bob,
-      sourceToken: { address: token, amount: '100' },
-      destinationToken: { address: other, amount: '90' },
-    })
-    const [received] = listActivities(txOf(...traded, moved(alice, bob, 90n, other)), bob)
-    expect(received?.data).toMatchObject({ direction: 'in', sourceToken: { address: other, amount: '90' } })
-  })
-
-  it('is not an order placed and a balance withdrawn', () => {
-    const placed = logOf(orderPlaced, stablecoinDexAddress, {
-      orderId: 1n,
-      maker: alice,
-      token,
-      amount: 100n,
-      isBid: false,
-      tick: 10,
-      isFlipOrder: false,
-      flipTick: 0,
-    })
-    const [paid, , got] = traded
-    expect(typesSeenBy(alice, paid, placed, got)).toEqual(['order-placed'])
-  })
-})
-
-describe('an order', () => {
-  const bid = {
-    orderId: 1n,
-    maker: alice,
-    token,
-    amount: 1_000_001n,
-    isBid: true,
-    tick: 10,
-    isFlipOrder: false,
-    flipTick: 0,
-  }
-  const placed = logOf(orderPlaced, stablecoinDexAddress, bid)
-  const escrow = { address: other, amount: '1000102' }
-
-  it('that buys holds quote at its price, rounded up', () => {
-    const [item] = listActivities(txOf(moved(alice, stablecoinDexAddress, 1_000_102n, other), placed), alice)
-    expect(item).toMatchObject({ type: 'order-placed', data: { side: 'bid', tick: 10, sourceToken: escrow } })
-  })
-
-  it('paid from the balance inside the exchange is named when the caller knows the quote token', () => {
-    const known = { quoteTokenOf: () => other }
-    expect(listActivities(txOf(placed), alice, known)).toMatchObject([{ data: { sourceToken: escrow } }])
-    expect(typesSeenBy(alice, placed)).toEqual(['unknown'])
-  })
-
-  it('that sells holds its base', () => {
-    const [item] = listActivities(
-      txOf(logOf(orderPlaced, stablecoinDexAddress, { ...bid, isBid: false })),
-      alice,
-    )
-    expect(item?.data).toMatchObject({ side: 'ask', sourceToken: { address: token, amount: '1000001' } })
   })
 })
 
