@@ -15,3 +15,9 @@ export const isTest = (file: string) => file.includes('.test.')
 export const sources = glob('**/*.ts').filter((file) => !isTest(file) && !/^(test|bench)\//.test(file))
 
 export const withoutComments = (text: string) => text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
+
+/** All rooms but the one that sees everything. */
+export const stageFiles = sources.filter((file) => file.includes('/') && !file.startsWith('program/'))
+
+/** Folders that start and watch processes of other programs. */
+export const startsProcesses = /^local\//
