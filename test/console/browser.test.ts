@@ -305,6 +305,18 @@ describeInBrowser('the console: the status page', () => {
     expect(text).toContain(api.state.tip.toLocaleString('en-US'))
   })
 
+  onceTest('the bar at the top is one line of a window of 1280 px, however high the chain', async () => {
+    const report = (await api.get('/status')).body
+    Object.assign(report.chains[0], { head: 123_456_789, lagBlocks: 12_345, isLocal: true })
+    await context.route('**/status', (route) => route.fulfill({ json: report }))
+    await shown.page.locator('#pulse', { hasText: '12,345 behind' }).waitFor()
+    const [title, link] = await Promise.all(
+      ['h1', '.reference'].map((part) => shown.page.locator(part).boundingBox()),
+    )
+    expect(Math.abs((link?.y ?? 0) - (title?.y ?? 0))).toBeLessThan(8)
+    expect(link?.height).toBeLessThan(30)
+  })
+
   test('the status page is no wider than a phone, also with addresses in notes', async () => {
     const report = (await api.get('/status')).body
     report.notes = [`refunds are sent by 0x${'42414A2e'.repeat(5)} on chain 1337`]

@@ -100,6 +100,8 @@ describeInBrowser('the pages of services', () => {
     expect(await nodeOf('report').locator('.price').textContent()).toBe('0.05 USDC')
     expect(await nodeOf('day').textContent()).toContain('priced with the example input')
     expect(await page.locator('.lines-between path').count()).toBe(4)
+    const drawn = page.locator('.plan-drawn')
+    expect(await drawn.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0)
 
     await page.reload()
     expect(await stages()).toEqual([['place', 'block'], ['day', 'miles'], ['report']])
