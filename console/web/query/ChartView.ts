@@ -1,9 +1,17 @@
 /** The chart with its choices: which columns, and what the pointed-at value says. */
-import { type Axes, chooseAxes, nameColumns, valueColumns } from '../../model/axes.ts'
+import { type Axes, chooseAxes, nameColumns, timeColumns, timesOf, valueColumns } from '../../chart/axes.ts'
+import { areBuckets } from '../../chart/buckets.ts'
 import { cellText } from '../../model/cells.ts'
 import type { QueryAnswer } from '../../model/queryAnswer.ts'
 import { element } from '../element.ts'
 import { type Chart, type ChartPlace, drawChart, type Inks, inkOf } from './chart.ts'
+
+/** The moments up to which the rows of an answer tell, in Unix milliseconds. */
+export interface AnswerMoments {
+  readonly answeredMs: number
+  /** The time of the newest block that the answer saw; null where it is not told. */
+  readonly newestBlockMs: () => Promise<number | null>
+}
 
 export class ChartView {
   readonly element: HTMLElement
@@ -18,6 +26,7 @@ export class ChartView {
     'aria-label': 'Chart; arrow keys read its values',
   })
   #answer: QueryAnswer | null = null
+  #moments: readonly number[] = []
   #chart: Chart | null = null
   #at = -1
 
@@ -38,10 +47,20 @@ export class ChartView {
     new ResizeObserver(() => this.#draw()).observe(this.#canvas)
   }
 
-  show(answer: QueryAnswer): void {
+  show(answer: QueryAnswer, { answeredMs, newestBlockMs }: AnswerMoments): void {
     const same = this.#answer?.columns.join('\n') === answer.columns.join('\n')
+    const isNew = this.#answer !== answer
     this.#answer = answer
+    if (isNew) this.#moments = [answeredMs]
     if (!same) this.#offer(answer)
+    this.#draw()
+    if (isNew && timeColumns(answer).some((column) => areBuckets(timesOf(answer, column))))
+      void newestBlockMs().then((moment) => this.#learn(answer, moment))
+  }
+
+  #learn(answer: QueryAnswer, moment: number | null): void {
+    if (moment === null || this.#answer !== answer) return
+    this.#moments = [...this.#moments, moment]
     this.#draw()
   }
 
@@ -77,6 +96,7 @@ export class ChartView {
         width,
         height,
         inks,
+        moments: this.#moments,
         pointed: (place) => this.#read(place, axes),
       })
     else this.#canvas.append(element('p', { class: 'empty' }, emptyText(answer)))
@@ -124,7 +144,8 @@ export class ChartView {
         element('b', {}, cellText(rows[row]?.[column] ?? null)),
         series.length > 1 ? ` ${label} ` : ' ',
       ])
-      this.#reading.replaceChildren(...values, `at ${cellText(rows[first.row]?.[axes.x] ?? null)}`)
+      const note = place.isOpen ? ', not over yet' : ''
+      this.#reading.replaceChildren(...values, `at ${cellText(rows[first.row]?.[axes.x] ?? null)}${note}`)
       return
     }
     const drawn = new Set(places.flatMap((one) => one.rows.map(({ row }) => row)))

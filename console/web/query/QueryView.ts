@@ -5,7 +5,7 @@ import { type QueryAnswer, type QueryRequest, RequestFailure } from '../../model
 import { planAnswer, planSummary } from '../../model/queryPlan.ts'
 import { elapsedLabel } from '../../model/rates.ts'
 import type { IndexerSchema } from '../../model/wire.ts'
-import { origin, readSchema } from '../api.ts'
+import { origin, readNewestBlockMs, readSchema } from '../api.ts'
 import { button, find } from '../element.ts'
 import { Editor } from './Editor.ts'
 import { runLive } from './liveRun.ts'
@@ -100,7 +100,9 @@ export class QueryView {
     await this.#start('once', async (request, signal) => {
       this.#result.tell('Running.')
       const answer = await runQuery(origin, request, signal)
-      this.#result.show(answer, summaryOf(answer, request))
+      this.#result.show(answer, summaryOf(answer, request), {
+        newestBlockMs: () => readNewestBlockMs(answer, request.chainId),
+      })
     })
   }
 

@@ -4,11 +4,17 @@
 import { cellText } from '../../model/cells.ts'
 import { toCsv, toJson } from '../../model/csv.ts'
 import type { QueryAnswer, TextPlace } from '../../model/queryAnswer.ts'
+import { browserClock } from '../browserClock.ts'
 import { button, element, find } from '../element.ts'
 import { wireTabs } from '../tabs.ts'
-import { ChartView } from './ChartView.ts'
+import { type AnswerMoments, ChartView } from './ChartView.ts'
 import { copy, download } from './download.ts'
 import { Grid, type Selection } from './Grid.ts'
+
+interface ShowOptions {
+  readonly growing?: boolean
+  readonly newestBlockMs?: AnswerMoments['newestBlockMs']
+}
 
 export class ResultView {
   readonly #summary = find('summary', HTMLElement)
@@ -23,6 +29,7 @@ export class ResultView {
   readonly #select: (tab: 'table' | 'chart') => void
   readonly #goTo: (place: TextPlace) => void
   #answer: QueryAnswer | null = null
+  #moments: AnswerMoments = { answeredMs: 0, newestBlockMs: async () => null }
   #tab: 'table' | 'chart' = 'table'
 
   constructor(goTo: (place: TextPlace) => void) {
@@ -32,7 +39,7 @@ export class ResultView {
     chart.append(this.#chart.element)
     this.#select = wireTabs(['table', 'chart'], (tab) => {
       this.#tab = tab
-      if (this.#answer && tab === 'chart') this.#chart.show(this.#answer)
+      if (this.#answer && tab === 'chart') this.#chart.show(this.#answer, this.#moments)
     })
     this.#select('table')
     this.#csv.addEventListener('click', () => this.#save('csv'))
@@ -40,8 +47,13 @@ export class ResultView {
   }
 
   /** `growing` keeps the reader's place: the same query has told more. */
-  show(answer: QueryAnswer, summary: string, growing = false): void {
+  show(
+    answer: QueryAnswer,
+    summary: string,
+    { growing = false, newestBlockMs = async () => null }: ShowOptions = {},
+  ): void {
     this.#answer = answer
+    this.#moments = { answeredMs: browserClock.now(), newestBlockMs }
     this.#showFailure(false)
     this.#markEarlier(false)
     this.tell(summary)
@@ -49,7 +61,7 @@ export class ResultView {
     const none = answer.rows.length === 0
     this.#empty.hidden = !none
     this.#empty.textContent = growing ? 'Waiting for rows.' : 'The query gave no rows.'
-    if (this.#tab === 'chart') this.#chart.show(answer)
+    if (this.#tab === 'chart') this.#chart.show(answer, this.#moments)
   }
 
   /** One line beside the tabs. */

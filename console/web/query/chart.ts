@@ -1,6 +1,7 @@
 /** Draws a result with uPlot: a line where the x axis has a scale, bars where it has names. */
 import uPlot from 'uplot'
-import { type Axes, barSeries, isOrdered, lineSeries, type Point, type Series } from '../../model/axes.ts'
+import { type Axes, isOrdered } from '../../chart/axes.ts'
+import { barSeries, lineSeries, type Point, type Series } from '../../chart/series.ts'
 import { cellText } from '../../model/cells.ts'
 import { numberLabel, shortened, timeLabel } from '../../model/labels.ts'
 import type { QueryAnswer } from '../../model/queryAnswer.ts'
@@ -11,6 +12,8 @@ export interface ChartOptions {
   readonly width: number
   readonly height: number
   readonly inks: Inks
+  /** Unix milliseconds up to which the rows tell. */
+  readonly moments: readonly number[]
   /** Told at which place of the chart the reader points; null for none. */
   readonly pointed: (place: ChartPlace | null) => void
 }
@@ -30,6 +33,8 @@ export interface Inks {
 /** The rows at one place across: one of each series that has a value there. */
 export interface ChartPlace {
   readonly x: number
+  /** A bucket of time whose rows are not all there yet. */
+  readonly isOpen: boolean
   readonly rows: readonly { readonly series: Series; readonly row: number }[]
 }
 
@@ -63,12 +68,13 @@ const wholeSteps = Array.from({ length: 16 }, (_, power) =>
 ).flat()
 
 export function drawChart(host: HTMLElement, options: ChartOptions): Chart {
-  const { answer, axes, width, height, inks, pointed } = options
+  const { answer, axes, width, height, inks, moments, pointed } = options
   const hasScale = isOrdered(answer.columnTypes[axes.x] ?? '')
-  const series = hasScale
-    ? lineSeries(answer, axes, POINTS_MAX)
-    : sideBySide(barSeries(answer, axes, BARS_MAX))
-  const places = placesOf(series)
+  const { series, openAt } = hasScale
+    ? lineSeries(answer, axes, POINTS_MAX, moments)
+    : { series: sideBySide(barSeries(answer, axes, BARS_MAX)), openAt: null }
+  const drawn = drawnLines(series, inks)
+  const places = placesOf(series, openAt)
   const xs = places.map(({ x }) => x)
   const across = hasScale
     ? orderedAxis(answer.columnTypes[axes.x] ?? '')
@@ -86,17 +92,17 @@ export function drawChart(host: HTMLElement, options: ChartOptions): Chart {
         drag: { x: false, y: false },
         // On the value that is read, not between two of them.
         move: (plot, left, top) => [left < 0 ? left : plot.valToPos(xs[plot.posToIdx(left)] ?? 0, 'x'), top],
-        points: { size: 11, width: 2, fill: (_plot, index) => inkOf(inks, index - 1), stroke: inks.surface },
+        points: { size: 11, width: 2, fill: (_plot, index) => drawn[index - 1]?.ink ?? '', stroke: inks.surface },
       },
       scales: { x: across.scale, y: { range: (_chart, min, max) => fromZero(min, max) } },
       axes: [
         { ...axisLook(inks), ...acrossLook(inks), ...across.axis },
         { ...axisLook(inks), ...valueAxis(inks) },
       ],
-      series: [{}, ...series.map((_, index) => seriesLook(hasScale, xs.length, inks, index, series.length))],
+      series: [{}, ...drawn.map((line) => seriesLook(line, hasScale, xs.length, inks, series.length))],
       hooks: { setCursor: [({ cursor }) => pointed(places[cursor.idx ?? -1] ?? null)] },
     },
-    [xs, ...series.map(({ points }) => heightsOf(points, xs))],
+    [xs, ...drawn.map(({ points }) => heightsOf(points, xs))],
     host,
   )
   const picture = chart.root.querySelector('canvas')
@@ -123,11 +129,27 @@ const sideBySide = (series: readonly Series[]): Series[] =>
     return { ...one, points: one.points.map((point) => ({ ...point, x: point.x + offset })) }
   })
 
-function placesOf(series: readonly Series[]): ChartPlace[] {
-  const all = series.flatMap((one) => one.points.map(({ x, row }) => ({ x, row, series: one })))
+/** A line as uPlot draws it: that of a series, or its end in a bucket that is not over. */
+interface DrawnLine {
+  readonly points: readonly Point[]
+  readonly ink: string
+  readonly isOpen: boolean
+}
+
+const drawnLines = (series: readonly Series[], inks: Inks): DrawnLine[] => [
+  ...series.map(({ points }, index) => ({ points, ink: inkOf(inks, index), isOpen: false })),
+  ...series.flatMap(({ open }, index) =>
+    open.length > 0 ? [{ points: open, ink: inkOf(inks, index), isOpen: true }] : [],
+  ),
+]
+
+function placesOf(series: readonly Series[], openAt: number | null): ChartPlace[] {
+  const all = series.flatMap((one) =>
+    [...one.points, ...one.open.slice(-1)].map(({ x, row }) => ({ x, row, series: one })),
+  )
   return [...Map.groupBy(all, ({ x }) => x)]
     .sort(([a], [b]) => a - b)
-    .map(([x, found]) => ({ x, rows: found.filter(({ row }) => row >= 0) }))
+    .map(([x, found]) => ({ x, isOpen: x === openAt, rows: found.filter(({ row }) => row >= 0) }))
 }
 
 /** In the order of `xs`. Null is a gap; undefined a place of other series, which a line passes. */
@@ -200,8 +222,14 @@ const axisLook = ({ text, font }: Inks): uPlot.Axis => ({
 })
 
 /** Below one line alone the area is filled: areas of several would cover each other. */
-function seriesLook(isLine: boolean, count: number, inks: Inks, index: number, of: number): uPlot.Series {
-  const ink = inkOf(inks, index)
+function seriesLook(
+  { ink, isOpen }: DrawnLine,
+  isLine: boolean,
+  count: number,
+  inks: Inks,
+  of: number,
+): uPlot.Series {
+  if (isOpen) return openLook(ink, inks)
   const [share, pixels] = barSize
   return {
     stroke: ink,
@@ -220,6 +248,22 @@ function seriesLook(isLine: boolean, count: number, inks: Inks, index: number, o
       uPlot.paths.bars && { paths: uPlot.paths.bars({ size: [share / of, pixels], radius: 0.04 }) }),
   }
 }
+
+/** Dashed, to a ring: the value there is not the last one. */
+const openLook = (stroke: string, { surface }: Inks): uPlot.Series => ({
+  stroke,
+  width: 1.75,
+  dash: [5, 5],
+  points: {
+    show: true,
+    // Nothing is newer.
+    filter: ({ data: [xs] }) => [xs.length - 1],
+    size: 8,
+    width: 1.75,
+    fill: surface,
+    stroke,
+  },
+})
 
 /** Values between two gaps, which no line would show. */
 function lonely(heights: ArrayLike<number | null | undefined>): number[] {

@@ -50,7 +50,7 @@ class LiveResult {
     if (this.#signal.aborted) return
     const answer = this.#rowsChanged ? this.#rows.answer() : null
     this.#rowsChanged = false
-    if (answer) this.#result.show(answer, `Live: ${this.#note}`, true)
+    if (answer) this.#result.show(answer, `Live: ${this.#note}`, { growing: true })
     else this.#result.tell(`Live: ${this.#note}`)
   }
 }
