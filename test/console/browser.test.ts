@@ -272,7 +272,11 @@ describeInBrowser('the console: charts, links, downloads, and what is in sight',
     await shown.page.locator('#tab-chart').click()
     await shown.page.getByRole('img', { name: 'gas_used by num' }).waitFor()
     await shown.page.locator('.ups label', { hasText: 'tx_count' }).click()
-    await shown.page.getByRole('img', { name: 'gas_used, tx_count by num' }).waitFor()
+    // Some transactions, and millions of gas: a chart each, one below the other.
+    await shown.page.getByRole('img', { name: 'tx_count by num', exact: true }).waitFor()
+    expect(await shown.page.getByRole('img').evaluateAll((all) => all.map(({ ariaLabel }) => ariaLabel))).toEqual(
+      ['gas_used by num', 'tx_count by num'],
+    )
     expect(await shown.page.locator('.legend li').allInnerTexts()).toEqual(['gas_used', 'tx_count'])
     await shown.page.locator('.canvas').focus()
     await shown.page.keyboard.press('End')

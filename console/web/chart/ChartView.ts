@@ -4,7 +4,8 @@ import { areBuckets } from '../../chart/buckets.ts'
 import { cellText } from '../../model/cells.ts'
 import type { QueryAnswer } from '../../model/queryAnswer.ts'
 import { element } from '../element.ts'
-import { type Chart, type ChartPlace, drawChart, type Inks, inkOf } from './chart.ts'
+import { type Chart, type ChartPlace, drawChart } from './chart.ts'
+import { type Inks, inkOf } from './look.ts'
 
 /** The moments up to which the rows of an answer tell, in Unix milliseconds. */
 export interface AnswerMoments {
@@ -108,7 +109,7 @@ export class ChartView {
   #nameSeries(inks: Inks): void {
     const series = this.#chart?.series ?? []
     this.#legend.hidden = series.length < 2
-    this.#legend.replaceChildren(...series.map(({ label }, index) => legendItem(label, inkOf(inks, index))))
+    this.#legend.replaceChildren(...series.map(({ label }, index) => legendItem(label, inkOf(inks, index).line)))
   }
 
   #axes(): Axes | null {
@@ -180,8 +181,10 @@ function inksOf(host: HTMLElement): Inks {
     return getComputedStyle(probe).color
   }
   const inks = {
-    series: hueSteps.map((step) => ink(`oklch(from var(--accent) l c calc(h + ${step}))`)),
-    fill: ink('color-mix(in srgb, var(--accent) 10%, transparent)'),
+    series: hueSteps.map((step) => {
+      const line = ink(`oklch(from var(--accent) l c calc(h + ${step}))`)
+      return { line, area: ink(`color-mix(in srgb, ${line} 10%, transparent)`) }
+    }),
     line: ink('var(--line)'),
     edge: ink('var(--strong-line)'),
     text: ink('var(--muted)'),
