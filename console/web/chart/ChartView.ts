@@ -5,7 +5,7 @@ import { cellText } from '../../model/cells.ts'
 import type { QueryAnswer } from '../../model/queryAnswer.ts'
 import { element } from '../element.ts'
 import { type Chart, type ChartPlace, drawChart } from './chart.ts'
-import { type Inks, inkOf } from './look.ts'
+import { type Inks, inkOf, LABEL_PX } from './look.ts'
 
 /** The moments up to which the rows of an answer tell, in Unix milliseconds. */
 export interface AnswerMoments {
@@ -189,7 +189,7 @@ function inksOf(host: HTMLElement): Inks {
     edge: ink('var(--strong-line)'),
     text: ink('var(--muted)'),
     surface: ink('var(--surface)'),
-    font: `11.5px ${getComputedStyle(host).fontFamily}`,
+    font: `${LABEL_PX}px ${getComputedStyle(host).fontFamily}`,
   }
   probe.remove()
   return inks

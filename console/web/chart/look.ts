@@ -30,8 +30,10 @@ export interface DrawnLine {
 export const tickPx = { x: 96, y: 44 }
 /** Room for the labels of the value axis, of the axis across, for half a label at the right, and between plots. */
 export const roomPx = { left: 64, bottom: 34, right: 20, top: 16, between: 8 }
+/** Size of the labels; whole, because uPlot scales the digits before `px` alone with the screen's pixels. */
+export const LABEL_PX = 12
 /** Width of a character of an axis label, on the wide side. */
-export const LABEL_CHARACTER_PX = 7.4
+export const LABEL_CHARACTER_PX = 7.7
 const LINE_PX = 1.75
 /** Lines of more points are drawn without a dot on each; values between two gaps keep theirs. */
 const DOTS_MAX = 60
