@@ -8,7 +8,7 @@ import type { Series } from './series.ts'
 const seriesOf = (label: string, ...ys: readonly (number | null)[]): Series => ({
   label,
   column: 0,
-  points: ys.map((y, x) => ({ x, y, row: x })),
+  points: ys.map((y, x) => ({ x, y, rows: [x] })),
   open: [],
 })
 const labels = (...series: readonly Series[]) => panesOf(series).map((pane) => pane.map(({ label }) => label))

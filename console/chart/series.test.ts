@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import type { Cell, QueryAnswer } from '../model/queryAnswer.ts'
 import { type Axes, chooseAxes } from './axes.ts'
-import { barSeries, lineSeries } from './series.ts'
+import { barSeries, lineSeries, valueText } from './series.ts'
 import { thin } from './thinning.ts'
 
 const answer = (columns: Record<string, string>, rows: readonly (readonly Cell[])[]): QueryAnswer => ({
@@ -34,7 +34,7 @@ test('a spike outlives thinning', () => {
   ])
   const [line] = linesOf(answer({ num: 'bigint', n: 'bigint' }, rows), { x: 0, ys: [1], by: null })
   expect(line?.points.length).toBeLessThanOrEqual(220)
-  expect(line?.points.find(({ y }) => y === 999)).toEqual({ x: 4_321, y: 999, row: 4_321 })
+  expect(line?.points.find(({ y }) => y === 999)).toEqual({ x: 4_321, y: 999, rows: [4_321] })
   expect(thin(line?.points ?? [], 1_000)).toEqual(line?.points)
 })
 
@@ -96,8 +96,8 @@ test('a row without a value has no bar, and leaves no place for one', () => {
   ])
   const [shown] = barSeries(withNull, { x: 0, ys: [1], by: null }, 60)
   expect(shown?.points).toEqual([
-    { x: 0, y: 6, row: 1 },
-    { x: 1, y: 7, row: 2 },
+    { x: 0, y: 6, rows: [1] },
+    { x: 1, y: 7, rows: [2] },
   ])
 })
 
@@ -123,4 +123,41 @@ test('the point of a bucket that is not over stands apart from the line that it 
     [[7], []],
   ])
   expect(drawn('2026-11-30T10:03:00Z')).toEqual([null, [[9, 8, 3], []], [[7], []]])
+})
+
+test('of more than eight names the largest seven have a series each, and the others one of sums', () => {
+  const tokens = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']
+  const rows = tokens.flatMap((token, index) => [
+    ['1', token, `${index === 1 ? -90 : index + 1}`],
+    ['2', token, index === 0 ? null : '1000'],
+  ])
+  const result = answer({ num: 'bigint', token: 'text', n: 'numeric' }, rows)
+  const axes = { x: 0, ys: [2], by: 1 }
+  const lines = linesOf(result, axes)
+  expect(lines.map(({ label }) => label)).toEqual(['b', 'd', 'e', 'f', 'g', 'h', 'i', '2 others, summed'])
+  const rest = lines.at(-1)?.points ?? []
+  expect(rest.map(({ x, y }) => [x, y])).toEqual([
+    [1, 4],
+    [2, 1_000],
+  ])
+  expect(rest.map((point) => valueText(result, 2, point.rows))).toEqual(['4', '1000'])
+  const few = answer({ num: 'bigint', token: 'text', n: 'numeric' }, rows.slice(0, 16))
+  expect(linesOf(few, axes).map(({ label }) => label)).toEqual(tokens.slice(0, 8))
+  const bars = barSeries(result, { x: 0, ys: [2], by: 1 }, 60)
+  expect(bars.at(-1)?.points.map(({ x, y }) => [x, y])).toEqual([
+    [0, 4],
+    [1, 1_000],
+  ])
+})
+
+test('values of several rows are added exactly, floats as floats', () => {
+  const whole = answer({ n: 'numeric' }, [['100000000000000000000'], ['0.5'], [null]])
+  expect(valueText(whole, 0, [0, 1, 2])).toBe('100000000000000000000.5')
+  const result = answer({ num: 'bigint', n: 'float' }, [
+    ['1', 0.5],
+    ['2', 1e3],
+    ['3', null],
+  ])
+  expect(valueText(result, 1, [0, 1, 2])).toBe('1000.5')
+  expect([valueText(result, 1, [1]), valueText(result, 1, [2])]).toEqual(['1000', ''])
 })

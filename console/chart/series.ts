@@ -1,5 +1,6 @@
 /** Series of a chart, with their points. */
 import { cellText } from '../model/cells.ts'
+import { sumOfDecimals } from '../model/decimal.ts'
 import type { QueryAnswer } from '../model/queryAnswer.ts'
 import { type Axes, isTime, timesOf, toNumber } from './axes.ts'
 import { openBucket } from './buckets.ts'
@@ -9,8 +10,8 @@ export interface Point {
   readonly x: number
   /** Null is a gap. */
   readonly y: number | null
-  /** Row of the result; -1 where it has none. */
-  readonly row: number
+  /** Rows of the result that it shows; none for a gap that no row tells of. */
+  readonly rows: readonly number[]
 }
 
 export interface Series {
@@ -31,7 +32,7 @@ export interface Lines {
   readonly openAt: number | null
 }
 
-/** More lines than this cannot be told apart. */
+/** More lines than this cannot be told apart: of more names the largest have a line each, the others one. */
 const SERIES_MAX = 8
 
 /**
@@ -47,13 +48,13 @@ export function lineSeries(
   const xType = answer.columnTypes[axes.x] ?? ''
   const xOf = (row: number) => toNumber(answer.rows[row]?.[axes.x], xType)
   const openAt = isTime(xType) ? openBucket(timesOf(answer, axes.x), moments) : null
-  const series = seriesOf(answer, axes, (rows, column) => {
+  const series = seriesOf(answer, axes, ({ rows, column, isSummed }) => {
     const points = rows.flatMap((row): Point[] => {
       const x = xOf(row)
-      const y = toNumber(answer.rows[row]?.[column], answer.columnTypes[column] ?? '')
-      return x === null ? [] : [{ x, y, row }]
+      return x === null ? [] : [{ x, y: heightOf(answer, row, column), rows: [row] }]
     })
-    return lineOf(withGaps(points.sort((a, b) => a.x - b.x)), openAt, pointsMax)
+    const line = isSummed ? sumsByPlace(points) : points
+    return lineOf(withGaps(line.sort((a, b) => a.x - b.x)), openAt, pointsMax)
   })
   return { series, openAt }
 }
@@ -82,32 +83,86 @@ export function barSeries(answer: QueryAnswer, axes: Axes, barsMax: number): rea
     places.set(name, place)
     return place
   }
-  return seriesOf(answer, axes, (rows, column) => {
+  return seriesOf(answer, axes, ({ rows, column, isSummed }) => {
     const points = rows.flatMap((row): Point[] => {
-      const y = toNumber(answer.rows[row]?.[column], answer.columnTypes[column] ?? '')
+      const y = heightOf(answer, row, column)
       // Places without a value are none: the axis counts those that are.
       const x = y === null ? barsMax : placeOf(row)
-      return x >= barsMax ? [] : [{ x, y, row }]
+      return x >= barsMax ? [] : [{ x, y, rows: [row] }]
     })
-    return { points, open: [] }
+    return { points: isSummed ? sumsByPlace(points) : points, open: [] }
   })
 }
 
-function seriesOf(
-  { rows, columns }: QueryAnswer,
-  { ys, by }: Axes,
-  lineOfRows: (rows: readonly number[], column: number) => Line,
-): Series[] {
-  const groups = Map.groupBy(rows.keys(), (row) => (by === null ? null : cellText(rows[row]?.[by] ?? null)))
-  const all = [...groups].flatMap(([group, members]) =>
+/** A value of the chart in words: the cell, or the exact sum of several. */
+export function valueText({ rows, columnTypes }: QueryAnswer, column: number, of: readonly number[]): string {
+  const cells = of.map((row) => rows[row]?.[column] ?? null)
+  const [only = null, ...more] = cells
+  if (more.length === 0) return cellText(only)
+  const told = cells.filter((cell) => cell !== null)
+  return columnTypes[column] === 'float'
+    ? `${told.reduce((sum: number, cell) => sum + Number(cell), 0)}`
+    : sumOfDecimals(told.map(cellText))
+}
+
+const heightOf = ({ rows, columnTypes }: QueryAnswer, row: number, column: number): number | null =>
+  toNumber(rows[row]?.[column], columnTypes[column] ?? '')
+
+/** One point a place; null where no row has a value. */
+function sumsByPlace(points: readonly Point[]): Point[] {
+  return [...Map.groupBy(points, ({ x }) => x)].map(([x, found]) => ({
+    x,
+    y: found.reduce((sum: number | null, { y }) => (y === null ? sum : (sum ?? 0) + y), null),
+    rows: found.flatMap(({ rows }) => rows),
+  }))
+}
+
+/** The rows of one series, and the column that goes up. */
+interface Members {
+  readonly rows: readonly number[]
+  readonly column: number
+  /** Several rows may stand at one place: their values are added. */
+  readonly isSummed: boolean
+}
+
+function seriesOf(answer: QueryAnswer, { ys, by }: Axes, lineOfRows: (members: Members) => Line): Series[] {
+  const { rows, columns } = answer
+  const names = by === null ? [{ name: null, rows: [...rows.keys()], isSummed: false }] : namesOf(answer, ys, by)
+  const all = names.flatMap(({ name, ...members }) =>
     ys.map((column) => {
-      const words = group === null ? [columns[column]] : ys.length > 1 ? [group, columns[column]] : [group]
-      return { label: words.join(' '), column, members }
+      const words = name === null ? [columns[column]] : ys.length > 1 ? [name, columns[column]] : [name]
+      return { label: words.join(' '), members: { ...members, column } }
     }),
   )
-  return all.slice(0, SERIES_MAX).map(({ label, column, members }) => ({
-    label,
-    column,
-    ...lineOfRows(members, column),
-  }))
+  return all
+    .slice(0, SERIES_MAX)
+    .map(({ label, members }) => ({ label, column: members.column, ...lineOfRows(members) }))
+}
+
+interface NamedRows extends Omit<Members, 'column'> {
+  readonly name: string | null
+}
+
+/** In the order of the rows; the others come last. */
+function namesOf(answer: QueryAnswer, ys: readonly number[], by: number): NamedRows[] {
+  const groups = Map.groupBy(answer.rows.keys(), (row) => cellText(answer.rows[row]?.[by] ?? null))
+  const all = [...groups].map(([name, rows]) => ({ name, rows, isSummed: false }))
+  const namesMax = Math.max(2, Math.floor(SERIES_MAX / ys.length))
+  if (all.length <= namesMax) return all
+  const column = ys[0] ?? 0
+  const sizes = new Map<NamedRows, number>(
+    all.map((one) => [
+      one,
+      one.rows.reduce((sum, row) => sum + Math.abs(heightOf(answer, row, column) ?? 0), 0),
+    ]),
+  )
+  const sizeOf = (one: NamedRows) => sizes.get(one) ?? 0
+  const largest = new Set(all.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, namesMax - 1))
+  const others = all.filter((one) => !largest.has(one))
+  const rest = {
+    name: `${others.length} others, summed`,
+    rows: others.flatMap(({ rows }) => rows),
+    isSummed: true,
+  }
+  return [...all.filter((one) => largest.has(one)), rest]
 }

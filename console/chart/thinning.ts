@@ -12,7 +12,7 @@ export function withGaps(points: readonly Point[]): Point[] {
   return points.flatMap((point, index): Point[] => {
     const before = points[index - 1]
     if (!before || point.x - before.x < 1.5 * step) return [point]
-    return [{ x: before.x + step, y: null, row: -1 }, point]
+    return [{ x: before.x + step, y: null, rows: [] }, point]
   })
 }
 

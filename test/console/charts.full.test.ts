@@ -77,6 +77,22 @@ describeInBrowser('charts', () => {
     await shown.page.locator('.reading', { hasText: /^\d+ at 20\S+Z$/ }).waitFor()
   })
 
+  test('of more names the largest seven and the others are drawn, each in a colour of its own', async () => {
+    await draw(`SELECT block_num, CAST(log_idx % 12 AS text) AS place, count(*) AS logs
+FROM logs GROUP BY block_num, place ORDER BY block_num`)
+    await shown.page.getByLabel('A series for each').selectOption('place')
+    const items = shown.page.locator('.legend li')
+    await items.filter({ hasText: /^\d+ others, summed$/ }).waitFor()
+    expect(await items.count()).toBe(8)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await shown.page.emulateMedia({ colorScheme })
+      const colours = await shown.page
+        .locator('.legend .swatch')
+        .evaluateAll((all) => all.map((swatch) => getComputedStyle(swatch).backgroundColor))
+      expect(new Set(colours).size).toBe(8)
+    }
+  })
+
   test('labels are as large as on a screen with one pixel a point', async () => {
     await draw('SELECT num, gas_used FROM blocks ORDER BY num')
     const { fonts } = await told()

@@ -1,6 +1,8 @@
 /** The chart with its choices: which columns, and what the pointed-at value says. */
 import { type Axes, chooseAxes, nameColumns, timeColumns, timesOf, valueColumns } from '../../chart/axes.ts'
 import { areBuckets } from '../../chart/buckets.ts'
+import { seriesColours } from '../../chart/colours.ts'
+import { valueText } from '../../chart/series.ts'
 import { cellText } from '../../model/cells.ts'
 import type { QueryAnswer } from '../../model/queryAnswer.ts'
 import { element } from '../element.ts'
@@ -137,19 +139,20 @@ export class ChartView {
   /** Says the values at a place; of none, what the chart leaves out, if anything. */
   #read(place: ChartPlace | null, axes: Axes | null): void {
     const { places = [], series = [] } = this.#chart ?? {}
-    const rows = this.#answer?.rows ?? []
-    const [first] = place?.rows ?? []
+    const answer = this.#answer
+    const rows = answer?.rows ?? []
+    const [row] = place?.told[0]?.rows ?? []
     this.#at = place ? places.indexOf(place) : -1
-    if (place && first && axes) {
-      const values = place.rows.flatMap(({ series: { label, column }, row }) => [
-        element('b', {}, cellText(rows[row]?.[column] ?? null)),
+    if (answer && place && row !== undefined && axes) {
+      const values = place.told.flatMap(({ series: { label, column }, rows: shown }) => [
+        element('b', {}, valueText(answer, column, shown)),
         series.length > 1 ? ` ${label} ` : ' ',
       ])
       const note = place.isOpen ? ', not over yet' : ''
-      this.#reading.replaceChildren(...values, `at ${cellText(rows[first.row]?.[axes.x] ?? null)}${note}`)
+      this.#reading.replaceChildren(...values, `at ${cellText(rows[row]?.[axes.x] ?? null)}${note}`)
       return
     }
-    const drawn = new Set(places.flatMap((one) => one.rows.map(({ row }) => row)))
+    const drawn = new Set(places.flatMap(({ told }) => told.flatMap((one) => one.rows)))
     const left = this.#chart ? rows.length - drawn.size : 0
     this.#reading.replaceChildren(left > 0 ? `${left} rows are not drawn` : '')
   }
@@ -169,9 +172,6 @@ function legendItem(label: string, ink: string): HTMLElement {
   return element('li', {}, swatch, label)
 }
 
-/** Hues of the series after the first, in degrees from it; neighbours differ most. */
-const hueSteps = [0, 150, 240, 60, 300, 105, 195, 15]
-
 /** A canvas knows no variables of a style sheet: each is read as the browser resolves it now. */
 function inksOf(host: HTMLElement): Inks {
   const probe = element('span')
@@ -181,8 +181,8 @@ function inksOf(host: HTMLElement): Inks {
     return getComputedStyle(probe).color
   }
   const inks = {
-    series: hueSteps.map((step) => {
-      const line = ink(`oklch(from var(--accent) l c calc(h + ${step}))`)
+    series: seriesColours.map(({ light, dark }) => {
+      const line = ink(`light-dark(${light}, ${dark})`)
       return { line, area: ink(`color-mix(in srgb, ${line} 10%, transparent)`) }
     }),
     line: ink('var(--line)'),

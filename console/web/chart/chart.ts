@@ -20,12 +20,12 @@ export interface ChartOptions {
   readonly pointed: (place: ChartPlace | null) => void
 }
 
-/** The rows at one place across: one of each series that has a value there. */
+/** The rows at one place across, of each series that has a value there. */
 export interface ChartPlace {
   readonly x: number
   /** A bucket of time whose rows are not all there yet. */
   readonly isOpen: boolean
-  readonly rows: readonly { readonly series: Series; readonly row: number }[]
+  readonly told: readonly { readonly series: Series; readonly rows: readonly number[] }[]
 }
 
 export interface Chart {
@@ -117,11 +117,11 @@ function drawnLines(series: readonly Series[], inks: readonly DrawnLine['ink'][]
 
 function placesOf(series: readonly Series[], openAt: number | null): ChartPlace[] {
   const all = series.flatMap((one) =>
-    [...one.points, ...one.open.slice(-1)].map(({ x, row }) => ({ x, row, series: one })),
+    [...one.points, ...one.open.slice(-1)].map(({ x, rows }) => ({ x, rows, series: one })),
   )
   return [...Map.groupBy(all, ({ x }) => x)]
     .sort(([a], [b]) => a - b)
-    .map(([x, found]) => ({ x, isOpen: x === openAt, rows: found.filter(({ row }) => row >= 0) }))
+    .map(([x, found]) => ({ x, isOpen: x === openAt, told: found.filter(({ rows }) => rows.length > 0) }))
 }
 
 /** The names of the places where bars stand. */
@@ -131,7 +131,8 @@ const namesOf = (
   places: readonly ChartPlace[],
 ): ReadonlyMap<number, string> =>
   new Map(
-    places.flatMap(({ x, rows: [first] }) =>
-      first ? [[Math.round(x), cellText(answer.rows[first.row]?.[axes.x] ?? null)] as const] : [],
-    ),
+    places.flatMap(({ x, told: [first] }) => {
+      const [row] = first?.rows ?? []
+      return row === undefined ? [] : [[Math.round(x), cellText(answer.rows[row]?.[axes.x] ?? null)] as const]
+    }),
   )
