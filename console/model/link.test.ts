@@ -8,6 +8,7 @@ import {
   blocksPerSecond,
   durationLabel,
   elapsedLabel,
+  historyLabel,
   percentDone,
   remember,
   type Sighting,
@@ -60,4 +61,14 @@ test('a rate is of the last half minute, and unknown before a second has passed'
   expect(at(2_100, 25)).toBe(10)
   expect(at(60_000, 100)).toBeNull()
   expect(at(61_000, 90)).toBe(0)
+})
+
+test('a history that is read says nothing, and one that stands still no speed', () => {
+  const chunks = [{ from: 0, to: 1_999, tip: 1_199 }]
+  const label = (blocksDone: number, blocksTotal: number, rate: number | null, etaSeconds: number | null) =>
+    historyLabel({ blocksDone, blocksTotal, blocksPerSecond: rate, etaSeconds, chunks })
+  expect([label(1, 1, 0, 0), label(0, 0, null, null)]).toEqual([null, null])
+  expect(label(1_200, 2_000, 250.4, 3.2)).toBe('1,200 of 2,000 blocks, 60 %, 250 blocks/s, 4 s left')
+  expect(label(1_200, 2_000, 0.2, null)).toBe('1,200 of 2,000 blocks, 60 %')
+  expect(label(0, 1, null, null)).toBe('0 of 1 block, 0 %')
 })

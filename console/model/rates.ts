@@ -1,5 +1,7 @@
 /** Rates of a chain from reports over time: what happened, not what was hoped for. */
 
+import type { HistoryStatus } from './wire.ts'
+
 /** A height at a moment. */
 export interface Sighting {
   readonly height: number | null
@@ -41,3 +43,25 @@ export function durationLabel(seconds: number): string {
 /** Rounded down: 100 means all of it. */
 export const percentDone = (done: number, total: number): number =>
   total > 0 ? Math.min(100, Math.floor((done / total) * 1_000) / 10) : 0
+
+/**
+ * How far the history of a chain is read, as `1,200 of 2,000 blocks, 60 %, 250 blocks/s, 4 s left`;
+ * null where nothing is left of it.
+ */
+export function historyLabel({
+  blocksDone,
+  blocksTotal,
+  blocksPerSecond: rate,
+  etaSeconds,
+}: HistoryStatus): string | null {
+  if (blocksDone >= blocksTotal) return null
+  const [done, total, speed] = [blocksDone, blocksTotal, Math.round(rate ?? 0)].map((count) =>
+    count.toLocaleString('en-US'),
+  )
+  const parts = [
+    `${done} of ${total} ${blocksTotal === 1 ? 'block' : 'blocks'}, ${percentDone(blocksDone, blocksTotal)} %`,
+    ...(speed === '0' ? [] : [`${speed} blocks/s`]),
+    ...(etaSeconds === null ? [] : [`${durationLabel(etaSeconds)} left`]),
+  ]
+  return parts.join(', ')
+}

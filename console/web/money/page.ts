@@ -45,7 +45,7 @@ const idOf = (name: string): string => `money-${name}`
 class MoneyView {
   readonly #frame: PageFrame
   readonly #alarms = element('ul', { class: 'alarms', role: 'alert', hidden: true })
-  readonly #notes = element('ul', { class: 'notes', hidden: true })
+  readonly #notes = element('ul', { class: 'notes warnings', hidden: true })
   readonly #tabs = element('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Money', hidden: true })
   /** In the place of all else: who may read this, or what went wrong. */
   readonly #instead = element('div', { class: 'instead' })

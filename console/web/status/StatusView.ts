@@ -2,7 +2,7 @@
  * The status view: where every chain stands in both stores, what was proved, and how fast it moves.
  */
 import { finalityLabel } from '../../model/finalityLabel.ts'
-import { blocksPerSecond, durationLabel, percentDone, remember, type Sighting } from '../../model/rates.ts'
+import { blocksPerSecond, historyLabel, remember, type Sighting } from '../../model/rates.ts'
 import type { Alarm, ChainStatus, HistoryStatus, Range, StatusReport, StoreStatus } from '../../model/wire.ts'
 import { browserClock } from '../browserClock.ts'
 import { element, svg } from '../element.ts'
@@ -107,7 +107,7 @@ export class StatusView {
       ),
       element('h3', {}, 'Stores'),
       this.#stores(chain),
-      ...(history ? [element('h3', {}, 'History'), historyOf(history)] : []),
+      ...historyOf(history),
       element('h3', {}, 'Lanes'),
       tableOfStates(
         ['Lane', 'State', 'In the way'],
@@ -174,20 +174,17 @@ function tableOfStates(
   )
 }
 
-function historyOf(history: HistoryStatus): HTMLElement {
-  const { blocksDone, blocksTotal, blocksPerSecond: rate, etaSeconds, chunks } = history
-  const done = percentDone(blocksDone, blocksTotal)
-  const parts = [
-    `${blocksDone.toLocaleString('en-US')} of ${blocksTotal.toLocaleString('en-US')} blocks, ${done} %`,
-    ...(rate === null ? [] : [`${Math.round(rate).toLocaleString('en-US')} blocks/s`]),
-    ...(etaSeconds === null || done === 100 ? [] : [`${durationLabel(etaSeconds)} left`]),
-  ]
+/** Nothing where all of it is read: the stores say what they hold. */
+function historyOf(history: HistoryStatus | null): HTMLElement[] {
+  const label = history && historyLabel(history)
+  if (!history || label === null) return []
+  const { blocksDone, blocksTotal, chunks } = history
   const begun = chunks.filter(({ tip }) => tip !== null)
-  return element(
+  const progress = element(
     'div',
     { class: 'history' },
     element('progress', { max: blocksTotal, value: blocksDone, 'aria-label': 'History' }),
-    element('p', {}, parts.join(', ')),
+    element('p', {}, label),
     ...begun.map(({ from, to, tip }) =>
       element(
         'p',
@@ -201,6 +198,7 @@ function historyOf(history: HistoryStatus): HTMLElement {
       ),
     ),
   )
+  return [element('h3', {}, 'History'), progress]
 }
 
 /** Which blocks of the whole are held, as a picture and in words. */
