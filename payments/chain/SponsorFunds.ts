@@ -3,6 +3,7 @@ import { createClient, type Transport } from 'viem'
 import { readContract } from 'viem/actions'
 import { Abis } from 'viem/tempo'
 import { messageOf } from '#errors.ts'
+import { lowercased } from '#primitives.ts'
 import { repeat } from '#runtime/repeat.ts'
 import type { Clock } from '#runtime/runtime.ts'
 
@@ -57,7 +58,7 @@ export class SponsorFunds {
       )
       this.#funded = new Set(found.flatMap(({ address, balance }) => (balance > 0n ? address : [])))
       this.#problems = found.flatMap(({ address, balance }) =>
-        balance > 0n ? [] : `the sponsor ${account} has none of ${address}`,
+        balance > 0n ? [] : `the sponsor ${lowercased(account)} has none of ${address}`,
       )
     } catch (error) {
       this.#funded = new Set()

@@ -163,6 +163,12 @@ describe('a wallet of the browser', () => {
       await wallet.install(page)
     })
 
+    test('addresses have one spelling: notes have them as answers do', async () => {
+      const { notes }: { notes: readonly string[] } = await (await fetch(`${program.origin}/status`)).json()
+      expect(notes.join()).toContain(recipient)
+      expect(notes.filter((note) => /0x[0-9a-f]*[A-F]/.test(note))).toEqual([])
+    })
+
     test.each([
       ['a transfer', DEV_CHAIN_ID, 'eth_sendTransaction'],
       ['a signature', SECOND_CHAIN, 'eth_signTypedData_v4'],

@@ -1,5 +1,6 @@
 /** The wallet as its operator is told of it: balances, the day's spends, and what is left. */
 import { decimalText } from '#money/amounts.ts'
+import { lowercased } from '#primitives.ts'
 import type { AppDatabase } from '#rows/database.ts'
 import { readReserved } from '#rows/jobs/reservations.ts'
 import { sumOpenSpends } from '#rows/jobs/spends.ts'
@@ -11,6 +12,7 @@ import type { Balance } from './WalletWatch.ts'
 
 /** Dollars are decimal text. */
 export interface WalletReport {
+  /** Lowercase. */
   readonly address: string
   /** ISO 8601; null where it pays. */
   readonly paused: string | null
@@ -61,7 +63,7 @@ export async function readWalletReport(
   const dollars = (units: bigint) => decimalText(units, terms.decimals)
   const held = reservedFor({ kind: 'all', subject: '' })
   return {
-    address,
+    address: lowercased(address),
     paused: paused?.pausedAt.toISOString() ?? null,
     pauseReason: paused?.reason ?? null,
     awaitsReconciliation: !state.isKnown,

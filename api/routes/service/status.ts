@@ -229,7 +229,7 @@ const webhooks = s.named('WebhookStatus', {
 })
 
 const statusSchema = s.named('Status', {
-  version: s.text({ description: 'Of the program; that of the contract is in /openapi.json.' }),
+  version: s.text({ description: 'Of the program; /openapi.json has the same.' }),
   ready: s.boolean(),
   startedAt: s.timestamp,
   degraded: s.boolean({ description: 'True while any alarm holds.' }),

@@ -16,6 +16,7 @@ import {
   type VerifyTypedDataParameters,
 } from 'viem/actions'
 import { type Ask, askOf } from '#money/node.ts'
+import { lowercased } from '#primitives.ts'
 import { countingRefusals, noticingSends, sendCounted } from '../../chain/sendCounted.ts'
 import { type Facilitator, FacilitatorError, txHashIn } from './Facilitator.ts'
 
@@ -90,8 +91,9 @@ export class LocalFacilitator implements Facilitator {
       this.#options.fees.left(),
     ])
     const fee = this.#gas * maxFeePerGas
-    if (balance < fee) return `${address} has too little to pay fees with`
-    return left < fee ? `${address} has paid the fees of a day` : null
+    const named = lowercased(address)
+    if (balance < fee) return `${named} has too little to pay fees with`
+    return left < fee ? `${named} has paid the fees of a day` : null
   }
 
   /** By the same estimate what is sent is paid for and what is offered can be sent: nodes have another. */

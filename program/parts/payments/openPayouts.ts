@@ -118,7 +118,7 @@ export function openPayouts(
     transferFee,
     get notes() {
       return [
-        `refunds are sent by ${account.address} on chain ${chains}, for at most ${dollarsPerDay} dollars a day and currency, beside one debt that is more`,
+        `refunds are sent by ${lowercased(account.address)} on chain ${chains}, for at most ${dollarsPerDay} dollars a day and currency, beside one debt that is more`,
         ...unsent.notes,
       ]
     },

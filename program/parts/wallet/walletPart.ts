@@ -79,7 +79,7 @@ async function openWalletPart(base: Base): Promise<WalletPart> {
     problems: () => watch.problems(),
     report: async () => readWalletReport(reported, await watch.balances()),
     notes: [
-      `calls of jobs are paid by ${account.address} on ${chains.map(({ chainId }) => chainId).join(', ')}`,
+      `calls of jobs are paid by ${lowercased(account.address)} on ${chains.map(({ chainId }) => chainId).join(', ')}`,
     ],
     run: ({ answered }) => Promise.all([reconciler, watch, outflows].map((part) => part.run(answered))),
   }
