@@ -25,7 +25,8 @@ export const areBuckets = (times: readonly number[]): boolean =>
 /** Blocks come at seconds: only by chance are two of them at whole minutes, and more never. */
 function endOfNewest(starts: readonly number[]): number | null {
   const newest = starts.at(-1)
-  if (newest === undefined || starts.length < 2 || starts.some((start) => start % MINUTE_MS !== 0)) return null
+  if (newest === undefined || starts.length < 2 || starts.some((start) => start % MINUTE_MS !== 0))
+    return null
   if (starts.every((start) => startOfMonth(monthOf(start)) === start)) {
     const months = starts.map(monthOf)
     return startOfMonth((months.at(-1) ?? 0) + gridStep(months))

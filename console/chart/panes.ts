@@ -1,5 +1,6 @@
 /** Which series of a chart share a scale. */
-import type { Point, Series } from './series.ts'
+import type { Point } from './points.ts'
+import type { Series } from './series.ts'
 
 /** A line that is lower than this share of another cannot be read beside it. */
 const SHARE_MIN = 1 / 20
@@ -24,9 +25,7 @@ export function panesOf(series: readonly Series[]): readonly (readonly Series[])
     else panes.push([one])
   }
   const place = ([first]: readonly Series[]) => (first ? series.indexOf(first) : 0)
-  return panes
-    .map((pane) => series.filter((one) => pane.includes(one)))
-    .sort((a, b) => place(a) - place(b))
+  return panes.map((pane) => series.filter((one) => pane.includes(one))).sort((a, b) => place(a) - place(b))
 }
 
 /** The distance from zero of the value that is farthest from it. */

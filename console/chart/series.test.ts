@@ -3,8 +3,8 @@
 import { expect, test } from 'vitest'
 import type { Cell, QueryAnswer } from '../model/queryAnswer.ts'
 import { type Axes, chooseAxes } from './axes.ts'
+import { thin } from './points.ts'
 import { barSeries, lineSeries, valueText } from './series.ts'
-import { thin } from './thinning.ts'
 
 const answer = (columns: Record<string, string>, rows: readonly (readonly Cell[])[]): QueryAnswer => ({
   engine: 'postgres',

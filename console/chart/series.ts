@@ -4,15 +4,7 @@ import { sumOfDecimals } from '../model/decimal.ts'
 import type { QueryAnswer } from '../model/queryAnswer.ts'
 import { type Axes, isTime, timesOf, toNumber } from './axes.ts'
 import { openBucket } from './buckets.ts'
-import { thin, withGaps } from './thinning.ts'
-
-export interface Point {
-  readonly x: number
-  /** Null is a gap. */
-  readonly y: number | null
-  /** Rows of the result that it shows; none for a gap that no row tells of. */
-  readonly rows: readonly number[]
-}
+import { type Point, thin, withGaps } from './points.ts'
 
 export interface Series {
   readonly label: string
@@ -127,7 +119,8 @@ interface Members {
 
 function seriesOf(answer: QueryAnswer, { ys, by }: Axes, lineOfRows: (members: Members) => Line): Series[] {
   const { rows, columns } = answer
-  const names = by === null ? [{ name: null, rows: [...rows.keys()], isSummed: false }] : namesOf(answer, ys, by)
+  const names =
+    by === null ? [{ name: null, rows: [...rows.keys()], isSummed: false }] : namesOf(answer, ys, by)
   const all = names.flatMap(({ name, ...members }) =>
     ys.map((column) => {
       const words = name === null ? [columns[column]] : ys.length > 1 ? [name, columns[column]] : [name]

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest'
 import { RequestFailure } from './queryAnswer.ts'
 import { parseQueryPlan, planAnswer, planSummary } from './queryPlan.ts'
 
-const answerOf = (engine: string, plan: unknown) => ({
+const answerOf = (engine: string, plan: unknown, relations: readonly string[] = ['blocks', 'logs']) => ({
   ok: true,
-  engine,
+  ...{ engine, relations },
   estimate: { rows: 9251, bytes: 535_315, time_ms: 12 },
   price: { amount: '0.000003010', currency: 'USD' },
   plan: [{ Plan: plan }],
@@ -32,7 +32,7 @@ test('a plan of Postgres shows tables, indexes, conditions and expected rows', (
   )
   expect(planAnswer(plan).rows).toEqual([
     ['Sort', '1,200', '', 'num DESC, hash'],
-    ['↳ Index Scan', '7', 'blocks_from_0 by blocks_from_0_pkey', '(num >= 0), (gas_used > 1)'],
+    ['↳ Index Scan', '7', 'blocks by primary key', '(num >= 0), (gas_used > 1)'],
   ])
   expect(planSummary(plan)).toBe('Not run. Reads about 9,251 rows (535 kB) in 12 ms for 0.00000301 dollars.')
 })
@@ -47,8 +47,38 @@ test('a plan of ClickHouse shows what its indexes leave to be read', () => {
   expect(rows).toEqual([
     ['Limit', '', '', ''],
     ['↳ Filter', '', '', 'WHERE'],
-    ['  ↳ ReadFromMergeTree', '', 'chain_1.logs', 'PrimaryKey leaves 3 of 12 granules'],
+    ['  ↳ ReadFromMergeTree', '', 'logs', 'PrimaryKey leaves 3 of 12 granules'],
   ])
+})
+
+test('steps name the tables of the query, not those that they are stored in', () => {
+  const scan = (table: string, condition: string) => ({
+    'Node Type': 'Index Scan',
+    'Relation Name': table,
+    'Index Name': `${table}_block_num_idx`,
+    'Index Cond': condition,
+  })
+  const join = {
+    'Node Type': 'Nested Loop',
+    Plans: [scan('txs_from_0', '(block_num > 5)'), scan('logs_from_500', '(txs_from_0.hash = tx_hash)')],
+  }
+  const named = (plan: unknown, ...relations: string[]) =>
+    parseQueryPlan(answerOf('postgres', plan, relations)).steps.map(({ reads, condition }) => [
+      reads,
+      condition,
+    ])
+  expect(named(join, 'logs', 'receipts')).toEqual([
+    ['', ''],
+    ['receipts by block_num_idx', '(block_num > 5)'],
+    ['logs by block_num_idx', '(txs.hash = tx_hash)'],
+  ])
+  const read = (table: string) => ({ 'Node Type': 'ReadFromMergeTree', Description: `chain_1.${table}` })
+  expect(named(read('holder_deltas'), 'address_transfers', 'token_holder_deltas')).toEqual([
+    ['address_transfers or token_holder_deltas', ''],
+  ])
+  expect(named(read('txs'), 'receipts', 'txs')).toEqual([['txs', '']])
+  expect(named({ 'Node Type': 'Result' }, 'blocks')).toEqual([['', '']])
+  expect(named(read('system.one'))).toEqual([['system.one', '']])
 })
 
 test('an answer that is no plan is refused, and a plan of unknown shape has no steps', () => {

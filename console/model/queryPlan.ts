@@ -18,7 +18,7 @@ export interface PlanStep {
   /** 0 for the step that gives the result. */
   readonly depth: number
   readonly name: string
-  /** Table or index; empty where the step reads none. */
+  /** The query's table, and the index that is used; empty where the step reads none. */
   readonly reads: string
   /** The condition that chooses the rows. */
   readonly condition: string
@@ -33,7 +33,9 @@ const DEPTH_MAX = 200
 export function parseQueryPlan(body: unknown): QueryPlan {
   if (!isObject(body) || body['ok'] !== true || !isObject(body['estimate']) || !isObject(body['price']))
     throw new RequestFailure('answer_invalid', 'The answer is not a plan.', 0)
-  const { estimate, price, plan } = body
+  const { estimate, price, plan, relations } = body
+  const roots = (Array.isArray(plan) ? plan : []).map((one) => (isObject(one) ? one['Plan'] : null))
+  const tables = publicTables(Array.isArray(relations) ? relations.map(String) : [], roots)
   return {
     engine: body['engine'] === 'clickhouse' ? 'clickhouse' : 'postgres',
     estimate: {
@@ -42,7 +44,7 @@ export function parseQueryPlan(body: unknown): QueryPlan {
       timeMs: Number(estimate['time_ms']),
     },
     price: String(price['amount']),
-    steps: Array.isArray(plan) ? plan.flatMap((one) => (isObject(one) ? stepsOf(one['Plan'], 0) : [])) : [],
+    steps: roots.flatMap((root) => stepsOf(root, 0, tables)),
   }
 }
 
@@ -73,27 +75,66 @@ export function planSummary({ estimate, price }: QueryPlan): string {
   return `Not run. Reads about ${counted}${size} in ${elapsedLabel(timeMs)} for ${dollars} dollars.`
 }
 
-function stepsOf(node: unknown, depth: number): PlanStep[] {
+/** The name that queries have for a stored table. */
+type PublicName = (stored: string) => string
+
+function stepsOf(node: unknown, depth: number, nameOf: PublicName): PlanStep[] {
   if (!isObject(node) || depth > DEPTH_MAX) return []
-  const below = Array.isArray(node['Plans']) ? node['Plans'] : []
   const step = {
     depth,
     name: textOf(node['Node Type']),
-    reads: readsOf(node),
+    reads: readsOf(node, nameOf),
     condition: conditionOf(node),
     rows: typeof node['Plan Rows'] === 'number' ? node['Plan Rows'] : null,
   }
-  return [step, ...below.flatMap((one) => stepsOf(one, depth + 1))]
+  return [step, ...below(node).flatMap((one) => stepsOf(one, depth + 1, nameOf))]
 }
 
 type Node = Readonly<Record<string, unknown>>
 
+const below = (node: Node): readonly unknown[] => (Array.isArray(node['Plans']) ? node['Plans'] : [])
+
 /** ClickHouse names the table of a reading step in its description. */
-function readsOf(node: Node): string {
-  const table = textOf(node['Relation Name'])
-  const index = textOf(node['Index Name'])
-  if (table !== '' || index !== '') return [table, index].filter((name) => name !== '').join(' by ')
-  return /^Read/.test(textOf(node['Node Type'])) ? textOf(node['Description']) : ''
+function storedTable(node: Node): string {
+  const isRead = /^Read/.test(textOf(node['Node Type']))
+  return textOf(node['Relation Name']) || (isRead ? textOf(node['Description']) : '')
+}
+
+/** Postgres keeps a table in parts, by the first block; ClickHouse names the chain's database. */
+const withoutPart = (stored: string): string => stored.replace(/_from_[0-9]+/g, '').replace(/^[^.\s]*\./, '')
+
+/**
+ * Some tables of queries are views of a table of another name: that is one of those that no step
+ * reads by their own.
+ */
+function publicTables(relations: readonly string[], roots: readonly unknown[]): PublicName {
+  const stored = new Set(roots.flatMap((root) => storedTables(root, 0)).map(withoutPart))
+  const others = relations.filter((relation) => !stored.has(relation)).join(' or ')
+  return (name) => {
+    const table = withoutPart(name)
+    return relations.includes(table) || others === '' ? table : others
+  }
+}
+
+const storedTables = (node: unknown, depth: number): string[] =>
+  isObject(node) && depth <= DEPTH_MAX
+    ? [storedTable(node), ...below(node).flatMap((one) => storedTables(one, depth + 1))].filter(
+        (name) => name !== '',
+      )
+    : []
+
+function readsOf(node: Node, nameOf: PublicName): string {
+  const stored = storedTable(node)
+  const table = stored === '' ? '' : nameOf(stored)
+  const index = indexOf(textOf(node['Index Name']), stored)
+  return [table, index].filter((name) => name !== '').join(' by ')
+}
+
+/** An index of Postgres is named after its table. */
+function indexOf(name: string, stored: string): string {
+  const own =
+    stored !== '' && name.startsWith(`${stored}_`) ? name.slice(stored.length + 1) : withoutPart(name)
+  return own === 'pkey' ? 'primary key' : own
 }
 
 function conditionOf(node: Node): string {
@@ -106,10 +147,10 @@ function conditionOf(node: Node): string {
     'Sort Key',
     'Group Key',
   ]
-    .map((name) => textOf(node[name]))
+    .map((name) => textOf(node[name]).replace(/_from_[0-9]+(?=\.)/g, ''))
     .filter((text) => text !== '')
-  const isRead = readsOf(node) !== ''
-  const more = isRead ? granulesOf(node) : [textOf(node['Description'])].filter((text) => text !== '')
+  const more =
+    storedTable(node) !== '' ? granulesOf(node) : [textOf(node['Description'])].filter((text) => text !== '')
   return [...conditions, ...more].join(', ')
 }
 

@@ -57,7 +57,9 @@ export class AuthorizationPayouts implements PayoutSender {
     const token = this.#tokenOf(payout)
     const left = await chain.balanceOf(account.address)
     if (left < payout.total)
-      throw new PayoutRefusedError(`${lowercased(account.address)} has ${left} units of ${payout.currency} left`)
+      throw new PayoutRefusedError(
+        `${lowercased(account.address)} has ${left} units of ${payout.currency} left`,
+      )
     const nowSeconds = Math.max(Math.floor(clock.now() / 1_000), await chain.nowSeconds())
     const validBeforeSeconds = nowSeconds + VALID_SECONDS
     const next = { ...payout, attempt: payout.attempt + 1 }

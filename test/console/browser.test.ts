@@ -143,7 +143,11 @@ describeInBrowser('the console: running a query, once and live', () => {
       expect(await shown.summary.textContent()).toMatch(/^Not run\. Reads about [\d,]+ rows?.* dollars\.$/)
       const steps = await shown.rows()
       expect(steps.length).toBeGreaterThan(1)
-      expect(steps.some(([, , reads]) => /blocks/.test(reads ?? ''))).toBe(true)
+      expect(steps.some(([, , reads]) => /^blocks\b/.test(reads ?? ''))).toBe(true)
+      expect(steps.flat().join()).not.toMatch(/_from_\d|chain_/)
+      await shown.page.locator('#tab-table').click()
+      expect((await shown.rows()).map(([num]) => num)).toEqual(['3', '4', '5'])
+      expect(await shown.summary.textContent()).toMatch(/^3 rows in/)
     }
   })
 
@@ -152,8 +156,8 @@ describeInBrowser('the console: running a query, once and live', () => {
     await shown.write('SELECT a.log_idx AS a, b.block_num AS b, b.topic0 FROM logs a CROSS JOIN logs b')
     await shown.press('run')
     expect(await shown.summary.textContent()).toMatch(/^10,000 rows .* More than 10,000 exist\.$/)
-    const grid = shown.page.locator('.grid')
-    const drawn = shown.page.locator('.grid-body .grid-row')
+    const grid = shown.page.locator('#panel-table .grid')
+    const drawn = shown.page.locator('#panel-table .grid-body .grid-row')
     expect(await grid.getAttribute('aria-rowcount')).toBe('10001')
     expect(await drawn.count()).toBeLessThan(120)
     await grid.focus()
@@ -161,7 +165,7 @@ describeInBrowser('the console: running a query, once and live', () => {
     await shown.page.keyboard.press('ControlOrMeta+End')
     await shown.page.locator('.grid-row[data-position="9999"] [aria-selected=true]').waitFor()
     expect(await drawn.count()).toBeLessThan(120)
-    await shown.page.locator('.grid .header button', { hasText: /^b$/ }).click()
+    await shown.page.locator('#panel-table .grid .header button', { hasText: /^b$/ }).click()
     await shown.page.locator('[role=columnheader][aria-sort=ascending]').waitFor()
     expect(await shown.page.locator('.detail').isVisible()).toBe(true)
   })
@@ -274,9 +278,9 @@ describeInBrowser('the console: charts, links, downloads, and what is in sight',
     await shown.page.locator('.ups label', { hasText: 'tx_count' }).click()
     // Some transactions, and millions of gas: a chart each, one below the other.
     await shown.page.getByRole('img', { name: 'tx_count by num', exact: true }).waitFor()
-    expect(await shown.page.getByRole('img').evaluateAll((all) => all.map(({ ariaLabel }) => ariaLabel))).toEqual(
-      ['gas_used by num', 'tx_count by num'],
-    )
+    expect(
+      await shown.page.getByRole('img').evaluateAll((all) => all.map(({ ariaLabel }) => ariaLabel)),
+    ).toEqual(['gas_used by num', 'tx_count by num'])
     expect(await shown.page.locator('.legend li').allInnerTexts()).toEqual(['gas_used', 'tx_count'])
     await shown.page.locator('.canvas').focus()
     await shown.page.keyboard.press('End')

@@ -86,11 +86,52 @@ FROM logs GROUP BY block_num, place ORDER BY block_num`)
     expect(await items.count()).toBe(8)
     for (const colorScheme of ['light', 'dark'] as const) {
       await shown.page.emulateMedia({ colorScheme })
-      const colours = await shown.page
-        .locator('.legend .swatch')
-        .evaluateAll((all) => all.map((swatch) => getComputedStyle(swatch).backgroundColor))
+      const colours = await shown.page.evaluate<string[]>(
+        `[...document.querySelectorAll('.legend .swatch')].map((swatch) => getComputedStyle(swatch).backgroundColor)`,
+      )
       expect(new Set(colours).size).toBe(8)
     }
+  })
+
+  test('a link brings back the chart, its columns and the number of rows', async () => {
+    await shown.page.locator('#limit').selectOption('100')
+    await draw('SELECT num, gas_used, tx_count, hash FROM blocks ORDER BY num')
+    await shown.page.locator('.ups label', { hasText: 'gas_used' }).click()
+    await shown.page.locator('.ups label', { hasText: 'tx_count' }).click()
+    await shown.page.getByRole('img', { name: 'tx_count by num', exact: true }).waitFor()
+    const { hash } = new URL(shown.page.url())
+    expect(Object.fromEntries(new URLSearchParams(hash.slice(1)))).toMatchObject({
+      ...{ rows: '100', as: 'chart', x: 'num', y: 'tx_count' },
+    })
+    const again = await ConsolePage.open(context, api.server.origin, hash)
+    await again.page.getByRole('img', { name: 'tx_count by num', exact: true }).waitFor()
+    expect(await again.page.locator('#limit').inputValue()).toBe('100')
+    expect(await again.summary.textContent()).toMatch(/^100 rows/)
+    expect(again.complaints).toEqual([])
+  })
+
+  test('rows of one engine are dim while the other is chosen', async () => {
+    await shown.page.locator('#panel-table:not(.earlier) .grid-row').first().waitFor()
+    await shown.use('ClickHouse')
+    await shown.page.locator('#panel-table.earlier .grid-row').first().waitFor()
+    await shown.use('Postgres')
+    await shown.page.locator('#panel-table:not(.earlier) .grid-row').first().waitFor()
+  })
+
+  test('the plan is a tab beside the rows, asked for when it is chosen', async () => {
+    await shown.write('SELECT status FROM receipts WHERE block_num = 5')
+    await shown.press('run')
+    const rows = await shown.rows()
+    await shown.page.locator('#tab-explain').click()
+    await shown.summary.filter({ hasText: /^Not run\. Reads about/ }).waitFor()
+    expect((await shown.rows()).map(([, , reads]) => reads).filter((reads) => reads !== '')).toEqual([
+      expect.stringMatching(/^receipts\b/),
+    ])
+    const again = await ConsolePage.open(context, api.server.origin, new URL(shown.page.url()).hash)
+    await again.summary.filter({ hasText: /^Not run\./ }).waitFor()
+    await shown.page.locator('#tab-table').click()
+    // More rows are drawn when the grid has its height again.
+    await expect.poll(() => shown.rows()).toEqual(rows)
   })
 
   test('labels are as large as on a screen with one pixel a point', async () => {

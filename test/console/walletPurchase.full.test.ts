@@ -164,7 +164,8 @@ describe('a wallet of the browser', () => {
     })
 
     test('addresses have one spelling: notes have them as answers do', async () => {
-      const { notes }: { notes: readonly string[] } = await (await fetch(`${program.origin}/status`)).json()
+      const status: unknown = await (await fetch(`${program.origin}/status`)).json()
+      const notes: readonly string[] = Object(status).notes
       expect(notes.join()).toContain(recipient)
       expect(notes.filter((note) => /0x[0-9a-f]*[A-F]/.test(note))).toEqual([])
     })

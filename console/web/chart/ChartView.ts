@@ -2,8 +2,10 @@
 import { type Axes, chooseAxes, nameColumns, timeColumns, timesOf, valueColumns } from '../../chart/axes.ts'
 import { areBuckets } from '../../chart/buckets.ts'
 import { seriesColours } from '../../chart/colours.ts'
+import { axesFields, axesOfFields } from '../../chart/namedAxes.ts'
 import { valueText } from '../../chart/series.ts'
 import { cellText } from '../../model/cells.ts'
+import type { LinkFields } from '../../model/link.ts'
 import type { QueryAnswer } from '../../model/queryAnswer.ts'
 import { element } from '../element.ts'
 import { type Chart, type ChartPlace, drawChart } from './chart.ts'
@@ -33,7 +35,13 @@ export class ChartView {
   #chart: Chart | null = null
   #at = -1
 
-  constructor() {
+  readonly #chosen: () => void
+  /** Columns that a link names, for the result that comes. */
+  #wanted: LinkFields = {}
+
+  /** @param chosen the reader chose other columns */
+  constructor(chosen: () => void) {
+    this.#chosen = chosen
     const controls = element(
       'div',
       { class: 'chart-bar' },
@@ -44,10 +52,26 @@ export class ChartView {
     )
     this.element = element('div', { class: 'chart' }, controls, this.#legend, this.#canvas)
     for (const select of [this.#across, this.#up, this.#by])
-      select.addEventListener('change', () => this.#draw())
+      select.addEventListener('change', () => {
+        this.#wanted = {}
+        this.#draw()
+        this.#chosen()
+      })
     this.#canvas.addEventListener('keydown', (event) => this.#press(event))
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#draw())
     new ResizeObserver(() => this.#draw()).observe(this.#canvas)
+  }
+
+  /** The columns that are shown, by name. */
+  get linked(): LinkFields {
+    const axes = this.#answer && this.#axes()
+    return this.#answer && axes ? axesFields(axes, this.#answer) : this.#wanted
+  }
+
+  /** Shows these columns of the next result, if it has them. */
+  want(fields: LinkFields): void {
+    this.#wanted = fields
+    this.#answer = null
   }
 
   show(answer: QueryAnswer, { answeredMs, newestBlockMs }: AnswerMoments): void {
@@ -68,7 +92,7 @@ export class ChartView {
   }
 
   #offer(answer: QueryAnswer): void {
-    const axes = chooseAxes(answer)
+    const axes = axesOfFields(this.#wanted, answer) ?? chooseAxes(answer)
     const option = (index: number, chosen: number | undefined) =>
       element('option', { value: index, selected: index === chosen }, answer.columns[index] ?? '')
     this.#up.replaceChildren(
@@ -77,8 +101,8 @@ export class ChartView {
     )
     this.#across.replaceChildren(...answer.columns.map((_, index) => option(index, axes?.x)))
     this.#by.replaceChildren(
-      element('option', { value: '', selected: true }, 'column'),
-      ...nameColumns(answer).map((index) => option(index, undefined)),
+      element('option', { value: '', selected: axes?.by === null }, 'column'),
+      ...nameColumns(answer).map((index) => option(index, axes?.by ?? undefined)),
     )
   }
 
@@ -111,7 +135,9 @@ export class ChartView {
   #nameSeries(inks: Inks): void {
     const series = this.#chart?.series ?? []
     this.#legend.hidden = series.length < 2
-    this.#legend.replaceChildren(...series.map(({ label }, index) => legendItem(label, inkOf(inks, index).line)))
+    this.#legend.replaceChildren(
+      ...series.map(({ label }, index) => legendItem(label, inkOf(inks, index).line)),
+    )
   }
 
   #axes(): Axes | null {

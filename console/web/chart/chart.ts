@@ -83,7 +83,7 @@ function each(plots: readonly Pane[], act: (plot: Pane) => void): void {
   for (const plot of plots) act(plot)
 }
 
-/** Of equal plots; below the last one stand the labels of the axis across. */
+/** Heights of equal plots; below the last one stand the labels of the axis across. */
 function paneHeights(height: number, count: number): number[] {
   const plot = Math.floor((height - roomPx.bottom - (count - 1) * roomPx.between) / count)
   return Array.from(

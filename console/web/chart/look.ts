@@ -1,6 +1,6 @@
 /** The look of a chart's axes, lines and bars. */
 import uPlot from 'uplot'
-import type { Point } from '../../chart/series.ts'
+import type { Point } from '../../chart/points.ts'
 import { numberLabel } from '../../model/labels.ts'
 
 /** Colours as a canvas takes them. */
@@ -28,7 +28,7 @@ export interface DrawnLine {
 }
 
 export const tickPx = { x: 96, y: 44 }
-/** Room for the labels of the value axis, of the axis across, for half a label at the right, and between plots. */
+/** Space for the labels of both axes, for half a label at the right, and between plots. */
 export const roomPx = { left: 64, bottom: 34, right: 20, top: 16, between: 8 }
 /** Size of the labels; whole, because uPlot scales the digits before `px` alone with the screen's pixels. */
 export const LABEL_PX = 12
@@ -102,7 +102,8 @@ function barLook(fill: string, of: number): uPlot.Series {
 const openLook = (stroke: string, { surface }: Inks): uPlot.Series => ({
   stroke,
   width: LINE_PX,
-  dash: [5, 5],
+  // Pixels of the screen, unlike all other sizes.
+  dash: [6, 5].map((px) => px * uPlot.pxRatio),
   points: {
     show: true,
     // Nothing is newer.

@@ -1,6 +1,6 @@
 /** One plot of a chart, by uPlot: lines or bars on one scale of values. */
 import uPlot from 'uplot'
-import type { Point } from '../../chart/series.ts'
+import type { Point } from '../../chart/points.ts'
 import type { Across } from './across.ts'
 import { acrossLook, axisLook, type DrawnLine, type Inks, lineLook, roomPx, valueAxis } from './look.ts'
 

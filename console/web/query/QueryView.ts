@@ -1,6 +1,7 @@
 /** The query view: what is asked, of which engine, and the one run that may be under way. */
 import type { Engine } from '#primitives.ts'
 import { explainQuery, runQuery } from '../../model/indexerClient.ts'
+import type { LinkFields } from '../../model/link.ts'
 import { type QueryAnswer, type QueryRequest, RequestFailure } from '../../model/queryAnswer.ts'
 import { planAnswer, planSummary } from '../../model/queryPlan.ts'
 import { elapsedLabel } from '../../model/rates.ts'
@@ -9,7 +10,8 @@ import { origin, readNewestBlockMs, readSchema } from '../api.ts'
 import { button, find } from '../element.ts'
 import { Editor } from './Editor.ts'
 import { runLive } from './liveRun.ts'
-import { ResultView } from './ResultView.ts'
+import { ROW_LIMIT_FIRST } from './markup.ts'
+import { type ResultKind, type ResultTab, ResultView } from './ResultView.ts'
 import { SchemaBrowser } from './SchemaBrowser.ts'
 import { SignatureField } from './SignatureField.ts'
 
@@ -20,6 +22,21 @@ export interface QueryViewOptions {
   readonly chainId: () => number | null
   /** A query was run: the page's link should name it. */
   readonly ran: () => void
+  /** The reader chose another view of the result: the page's link should bring it back. */
+  readonly chosen: () => void
+}
+
+/** The state of the page, as a link holds it. */
+export interface OpenedQuery {
+  readonly sql: string
+  readonly engine: Engine
+  /** Events and functions that are tables of the query. */
+  readonly signatures: readonly string[]
+  /** Rows at most, in digits. */
+  readonly rows: string
+  readonly tab: ResultTab
+  /** Columns of the chart, by their names. */
+  readonly chart: LinkFields
 }
 
 export class QueryView {
@@ -37,11 +54,14 @@ export class QueryView {
   readonly #engines = [...find('engine', HTMLElement).querySelectorAll('input')]
   /** Each by engine and signatures; the last one alone, for signatures may be anything. */
   #schema: { readonly key: string; readonly read: Promise<IndexerSchema> } | null = null
-  #running: AbortController | null = null
+  #running: { readonly kind: ResultKind; readonly abort: AbortController } | null = null
 
   constructor(options: QueryViewOptions) {
     this.#options = options
-    this.#result = new ResultView((place) => this.#editor.goTo(place))
+    this.#result = new ResultView({
+      goTo: (place) => this.#editor.goTo(place),
+      chosen: (tab) => this.#tabChosen(tab),
+    })
     this.#editor = new Editor(find('editor', HTMLElement), {
       run: () => void this.run(),
       changed: () => {},
@@ -54,32 +74,42 @@ export class QueryView {
       },
     })
     this.#run.addEventListener('click', () => void this.run())
-    this.#explain.addEventListener('click', () => void this.#explainQuery())
+    this.#explain.addEventListener('click', () => {
+      this.#result.open('explain')
+      this.#options.ran()
+      void this.#explainQuery()
+    })
     this.#live.addEventListener('click', () => void this.#toggleLive())
     this.#stop.addEventListener('click', () => this.stop())
-    for (const input of this.#engines) input.addEventListener('change', () => void this.#useSchema())
+    for (const input of this.#engines)
+      input.addEventListener('change', () => {
+        this.#result.useEngine(this.engine)
+        void this.#useSchema()
+      })
   }
 
   get engine(): Engine {
     return this.#engines.find(({ checked }) => checked)?.value === 'clickhouse' ? 'clickhouse' : 'postgres'
   }
 
-  get sql(): string {
-    return this.#editor.text
+  get opened(): OpenedQuery {
+    return {
+      ...{ sql: this.#editor.text, engine: this.engine, signatures: this.#signatures.values },
+      ...{ rows: this.#limit.value, tab: this.#result.tab, chart: this.#result.chartFields },
+    }
   }
 
-  /** Events and functions that are tables of the query. */
-  get signatures(): readonly string[] {
-    return this.#signatures.values
-  }
-
-  /** Shows a query and runs it. */
-  async open(sql: string, engine: Engine, signatures: readonly string[]): Promise<void> {
+  /** Shows a query and runs it, or explains it where that is what is shown. */
+  async open({ sql, engine, signatures, rows, tab, chart }: OpenedQuery): Promise<void> {
     this.stop()
     for (const input of this.#engines) input.checked = input.value === engine
     this.#signatures.values = signatures
     this.#editor.text = sql
-    await Promise.all([this.#useSchema(), this.#runOnce()])
+    const limits = [...this.#limit.options].map(({ value }) => value)
+    this.#limit.value = limits.includes(rows) ? rows : ROW_LIMIT_FIRST
+    this.#result.open(tab, chart)
+    this.#result.useEngine(engine)
+    await Promise.all([this.#useSchema(), tab === 'explain' ? this.#explainQuery() : this.#runOnce()])
   }
 
   /** The first example, run: a page that shows something. */
@@ -92,13 +122,14 @@ export class QueryView {
   }
 
   async run(): Promise<void> {
+    if (this.#result.tab === 'explain') this.#result.open('table')
     this.#options.ran()
     await this.#runOnce()
   }
 
   async #runOnce(): Promise<void> {
     await this.#start('once', async (request, signal) => {
-      this.#result.tell('Running.')
+      this.#result.tell('rows', 'Running.')
       const answer = await runQuery(origin, request, signal)
       this.#result.show(answer, summaryOf(answer, request), {
         newestBlockMs: () => readNewestBlockMs(answer, request.chainId),
@@ -107,24 +138,31 @@ export class QueryView {
   }
 
   async #explainQuery(): Promise<void> {
-    this.#options.ran()
-    await this.#start('once', async (request, signal) => {
-      this.#result.tell('Asking for the plan.')
+    await this.#start('plan', async (request, signal) => {
+      this.#result.tell('plan', 'Asking for the plan.')
       const plan = await explainQuery(origin, request, signal)
-      this.#result.show(planAnswer(plan), planSummary(plan))
+      this.#result.showPlan(planAnswer(plan), planSummary(plan))
     })
   }
 
+  /** A plan is asked for when its tab is chosen, unless a query runs: that one goes on. */
+  #tabChosen(tab: ResultTab): void {
+    this.#options.chosen()
+    if (tab === 'explain' && this.#running === null && this.#editor.text.trim() !== '')
+      void this.#explainQuery()
+  }
+
   stop(): void {
-    this.#running?.abort()
+    this.#running?.abort.abort()
   }
 
   /** Pressed again, it ends. */
   async #toggleLive(): Promise<void> {
     if (this.#live.ariaPressed === 'true') return this.stop()
+    if (this.#result.tab === 'explain') this.#result.open('table')
     this.#options.ran()
     await this.#start('live', (request, signal) => {
-      this.#result.tell('Live: connecting')
+      this.#result.tell('rows', 'Live: connecting')
       return runLive(
         request,
         this.#liveMode.value === 'snapshot' ? 'snapshot' : 'blocks',
@@ -135,46 +173,51 @@ export class QueryView {
   }
 
   async #start(
-    mode: 'once' | 'live',
+    mode: 'once' | 'live' | 'plan',
     work: (request: QueryRequest, signal: AbortSignal) => Promise<void>,
   ): Promise<void> {
     this.stop()
-    const running = new AbortController()
+    const kind = mode === 'plan' ? 'plan' : 'rows'
+    const running = { kind, abort: new AbortController() } as const
+    const { signal } = running.abort
     this.#running = running
     this.#editor.mark(null, '')
-    this.#result.begin()
+    this.#result.begin(kind)
     this.#showRunning(mode)
-    const { engine, sql, signatures } = this
+    const { engine, sql, signatures, rows } = this.opened
     const request = {
       sql,
       engine,
       ...(signatures.length > 0 && { signatures }),
       chainId: this.#options.chainId(),
-      limit: Number(this.#limit.value),
+      limit: Number(rows),
     }
     try {
-      await work(request, running.signal)
+      await work(request, signal)
     } catch (error) {
-      if (this.#running !== running) return
-      if (running.signal.aborted) this.#result.tell('Stopped.')
-      else this.#fail(error)
+      if (this.#running !== running) {
+        if (this.#running && this.#running.kind !== kind) this.#result.stopped(kind)
+        return
+      }
+      if (signal.aborted) this.#result.stopped(kind)
+      else this.#fail(kind, error)
     }
     if (this.#running !== running) return
     this.#running = null
     this.#showRunning(null)
   }
 
-  #showRunning(mode: 'once' | 'live' | null): void {
+  #showRunning(mode: 'once' | 'live' | 'plan' | null): void {
     this.#stop.disabled = mode === null
     this.#live.ariaPressed = `${mode === 'live'}`
     document.documentElement.classList.toggle('running', mode !== null)
   }
 
-  #fail(error: unknown): void {
+  #fail(kind: ResultKind, error: unknown): void {
     if (!(error instanceof RequestFailure)) throw error
     const { message, code, place, status } = error
     const isRefusedCaller = status === 429 || code.startsWith('api_key_')
-    this.#result.fail(message, code, place, isRefusedCaller ? [accountOffer()] : [])
+    this.#result.fail(kind, { message, code, place }, isRefusedCaller ? [accountOffer()] : [])
     this.#editor.mark(place, message)
   }
 
@@ -196,7 +239,7 @@ export class QueryView {
   }
 
   #readSchema(): Promise<IndexerSchema> {
-    const { engine, signatures } = this
+    const { engine, signatures } = this.opened
     const key = JSON.stringify([engine, signatures])
     if (this.#schema?.key !== key)
       this.#schema = { key, read: readSchema(engine, signatures, new AbortController().signal) }

@@ -51,7 +51,7 @@ class LiveResult {
     const answer = this.#rowsChanged ? this.#rows.answer() : null
     this.#rowsChanged = false
     if (answer) this.#result.show(answer, `Live: ${this.#note}`, { growing: true })
-    else this.#result.tell(`Live: ${this.#note}`)
+    else this.#result.tell('rows', `Live: ${this.#note}`)
   }
 }
 

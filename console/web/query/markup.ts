@@ -2,8 +2,8 @@
 import { element } from '../element.ts'
 
 /** Rows a run may give. */
-const rowLimits = [100, 1_000, 10_000]
-const ROW_LIMIT_FIRST = 1_000
+const rowLimits = ['100', '1000', '10000']
+export const ROW_LIMIT_FIRST = '1000'
 
 export const markup = (): HTMLElement[] => [
   sidebar(),
@@ -117,6 +117,7 @@ function result(): HTMLElement {
         { class: 'tabs', role: 'tablist', 'aria-label': 'Result as' },
         press('tab-table', { role: 'tab', 'aria-controls': 'panel-table' }, 'Table'),
         press('tab-chart', { role: 'tab', 'aria-controls': 'panel-chart' }, 'Chart'),
+        press('tab-explain', { role: 'tab', 'aria-controls': 'panel-explain' }, 'Explain'),
       ),
       element('p', { class: 'summary', id: 'summary', role: 'status' }),
       press('download-csv', { class: 'quiet', disabled: true }, 'CSV'),
@@ -125,6 +126,7 @@ function result(): HTMLElement {
     element('div', { class: 'failure', id: 'failure', role: 'alert', hidden: true }),
     panel('table', false),
     panel('chart', true),
+    panel('explain', true),
   )
 }
 
@@ -147,7 +149,11 @@ const limitChoice = (): HTMLElement =>
     'select',
     { id: 'limit' },
     ...rowLimits.map((rows) =>
-      element('option', { value: rows, selected: rows === ROW_LIMIT_FIRST }, rows.toLocaleString('en-US')),
+      element(
+        'option',
+        { value: rows, selected: rows === ROW_LIMIT_FIRST },
+        Number(rows).toLocaleString('en-US'),
+      ),
     ),
   )
 

@@ -67,12 +67,12 @@ export class ConsolePage {
   }
 
   /**
-   * Cells of the rows that are in the document, in the order of the screen; read at once, because a
-   * live result moves.
+   * Cells of the rows that are in the document, of the grid that is shown, in the order of the screen;
+   * read at once, because a live result moves.
    */
   rows(): Promise<string[][]> {
     return this.page.evaluate<string[][]>(`
-      [...document.querySelectorAll('.grid-body .grid-row')]
+      [...document.querySelectorAll('.panel:not([hidden]) .grid-body .grid-row')]
         .sort((a, b) => a.dataset.position - b.dataset.position)
         .map((row) => [...row.querySelectorAll('[role=gridcell]')].map((cell) => cell.textContent))`)
   }

@@ -1,5 +1,12 @@
 /** Points of a line: gaps where a scale has none, and as many as a screen shows. */
-import type { Point } from './series.ts'
+
+export interface Point {
+  readonly x: number
+  /** Null is a gap. */
+  readonly y: number | null
+  /** Rows of the result that it shows; none for a gap that no row tells of. */
+  readonly rows: readonly number[]
+}
 
 /** Steps of a scale are regular where at least this share of them is the same. */
 const REGULAR_SHARE = 0.5
