@@ -3,6 +3,9 @@
  * `docs/images/console-<page>.png` of a running program on the dev chain, with the plan that
  * docs/services.md quotes. JOB is the id of a job that has ended, as `millrace demo` prints it.
  */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { read, root } from '../support/projectFiles.ts'
@@ -21,7 +24,7 @@ interface View {
 }
 
 const views: Readonly<Record<string, View>> = {
-  query: { act: runQuery },
+  query: { fields: { sql, as: 'chart', x: 'num', y: 'tx_count' } },
   catalog: {
     act: async (page) => {
       await page.locator('#intent').fill('how long is the day')
@@ -31,6 +34,8 @@ const views: Readonly<Record<string, View>> = {
   plan: {
     act: async (page) => {
       await page.locator('textarea:visible').first().fill(plan)
+      await page.locator('#quote').click()
+      await page.getByRole('region', { name: 'Buy', exact: true }).waitFor()
     },
   },
   job: { fields: { job } },
@@ -40,29 +45,23 @@ const views: Readonly<Record<string, View>> = {
   status: {},
 }
 
-async function runQuery(page: Page): Promise<void> {
-  await page.locator('.cm-content').first().fill(sql)
-  await page.keyboard.press('Escape')
-  await page.getByRole('button', { name: /^Run/ }).click()
-  await page.waitForTimeout(DRAWN_MS)
-  await page.getByText('Chart', { exact: true }).click()
-}
-
 /** A page of webhooks without one shows no list. */
-async function subscribe(): Promise<void> {
+async function subscribe(url: string): Promise<void> {
   const answer = await fetch(`${origin}/v1/webhooks`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
       eventType: 'token:transfer',
-      destination: { type: 'url', url: 'http://127.0.0.1:9000/hooks' },
+      destination: { type: 'url', url },
       filters: { token: '0x20c0000000000000000000000000000000000000' },
     }),
   })
   if (!answer.ok) throw new Error(`no webhook: ${await answer.text()}`)
 }
 
-await subscribe()
+const receiver = createServer((_request, response) => response.end()).listen(0, '127.0.0.1')
+await once(receiver, 'listening')
+await subscribe(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hooks`)
 const browser = await launchBrowser()
 try {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, colorScheme: 'light' })
@@ -76,4 +75,6 @@ try {
   }
 } finally {
   await browser.close()
+  receiver.closeAllConnections()
+  receiver.close()
 }
