@@ -13,11 +13,10 @@ import { readCalls } from '../../chain/recordings.ts'
 import { few, fullTest, onceDescribe, onceTest } from '../../support/breadth.ts'
 import {
   type BalanceOracle,
-  genesisAmount,
-  genesisHolders,
-  genesisTokens,
   readBalances,
   type TokenFacts,
+  transferSumsOf,
+  transferTotalsOf,
 } from '../support/balanceOracle.ts'
 import { type ChainStore, openChainStore, recordedRuns } from '../support/chainStore.ts'
 import { balanceOf, followersOf, recordedCalls, totalSupply } from '../support/followers.ts'
@@ -81,31 +80,6 @@ async function storedCheckpoints({ postgres, schema }: ChainStore) {
         ]),
       ),
   }
-}
-
-/** Sums of transfers alone: balances without what genesis gave. */
-function sumsOf(oracle: BalanceOracle, block: number): Map<string, bigint> {
-  const sums = [...oracle.at(block)].flatMap(([token, { holders }]) =>
-    [...new Set([...holders.keys(), ...(genesisTokens.includes(token) ? genesisHolders : [])])].map(
-      (holder): [string, bigint] => {
-        const given = genesisTokens.includes(token) && genesisHolders.includes(holder) ? genesisAmount : 0n
-        return [`${token} ${holder}`, (holders.get(holder) ?? 0n) - given]
-      },
-    ),
-  )
-  return new Map(sums.filter(([, sum]) => sum !== 0n))
-}
-
-function totalsOf(oracle: BalanceOracle, block: number): Map<string, readonly [number, bigint, number]> {
-  const sums = [...sumsOf(oracle, block)]
-  const moved = [...oracle.at(block)].filter(([, { transferCount }]) => transferCount > 0)
-  return new Map(
-    moved.map(([token, { transferCount }]) => {
-      const own = sums.filter(([pair]) => pair.startsWith(token)).map(([, sum]) => sum)
-      const supply = own.reduce((sum, one) => sum + one, 0n)
-      return [token, [own.filter((sum) => sum > 0n).length, supply, transferCount]]
-    }),
-  )
 }
 
 async function nextOf({ postgres, schema }: ChainStore): Promise<number> {
@@ -261,9 +235,9 @@ describe('changes and checkpoints of balances', () => {
     for (const store of [atOnce, stepwise]) {
       const stored = await storedCheckpoints(store)
       expect(stored.blocks).toEqual(Array.from({ length: 15 }, (_, index) => index * 8 + 7))
-      for (const block of stored.blocks) expect(stored.sumsAt(block)).toEqual(sumsOf(oracle, block))
+      for (const block of stored.blocks) expect(stored.sumsAt(block)).toEqual(transferSumsOf(oracle, block))
       for (let block = 0; block <= 119; block++)
-        expect(stored.totalsAt(block), `${block}`).toEqual(totalsOf(oracle, block))
+        expect(stored.totalsAt(block), `${block}`).toEqual(transferTotalsOf(oracle, block))
     }
   })
 })

@@ -2,87 +2,38 @@
 // bounds what each event costs.
 // Method: logs of thousands of admin grants and of very long texts beside the recorded chain's own,
 // in a real store.
-import {
-  encodeAbiParameters,
-  encodeEventTopics,
-  type Hex,
-  numberToHex,
-  pad,
-  parseAbi,
-  toFunctionSelector,
-} from 'viem'
+import { encodeAbiParameters, type Hex, numberToHex, toFunctionSelector } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { RpcCall } from '#ingest/rpc/client/client.ts'
-import { RpcError, SourceError } from '#ingest/rpc/client/errors.ts'
 import { contractCalls } from '#ingest/rpc/contractCalls.ts'
-import type { Reducer } from '#store/follow/fold.ts'
 import { eventFollower, foldFollower } from '#store/follow/foldFollower.ts'
 import { insertRows } from '#store/follow/foldTables.ts'
 import { readGenesisTokens } from '#store/follow/tokens/genesisTokens.ts'
 import { tokensFold } from '#store/follow/tokens/tokens.ts'
 import { toBytes, toHex } from '#store/sql.ts'
 import type { WrittenLog } from '../../api/support/writtenChain.ts'
-import { genesisTokens, readBalances } from '../support/balanceOracle.ts'
+import { readBalances } from '../support/balanceOracle.ts'
 import { type ChainStore, openChainStore, recordedRuns } from '../support/chainStore.ts'
 import { followersOf, recordedCalls, type TestFollowers } from '../support/followers.ts'
 import { writeLogs } from '../support/writeLogs.ts'
+import {
+  account,
+  created,
+  granted,
+  logo,
+  longToken,
+  moveTokens,
+  nodeOf,
+  ofToken,
+  poisoning,
+  token,
+} from './support/hostileTokens.ts'
 
 const recording = 'tempo-dev-2k'
 const blocks = 20
 const run = recordedRuns(recording)
 /** A block of the recording, whose own logs come first. */
 const block = 12
-const FIRST_LOG = 1_000
-
-const abi = parseAbi([
-  'event RoleMembershipUpdated(bytes32 indexed role, address indexed account, address indexed sender, bool hasRole)',
-  'event TokenCreated(address indexed token, string name, string symbol, string currency, address quoteToken, address admin, bytes32 salt)',
-  'event LogoURIUpdated(address indexed updater, string newLogoURI)',
-])
-const factory = '0x20fc000000000000000000000000000000000000'
-const token = '0x20c0000000000000000000001234567890abcdef'
-const longToken = '0x20c0000000000000000000001234567890abcdee'
-const ofToken = (address: Hex): string => `token = '\\x${address.slice(2)}'`
-const sender = pad('0x05', { size: 20 })
-const account = (nth: number): Hex => pad(`0x${nth.toString(16)}`, { size: 20 })
-
-const granted = (nth: number, hasRole: boolean): WrittenLog => ({
-  address: token,
-  topics: encodeEventTopics({
-    abi,
-    eventName: 'RoleMembershipUpdated',
-    args: { role: pad('0x', { size: 32 }), account: account(nth), sender },
-  }) as Hex[],
-  data: encodeAbiParameters([{ type: 'bool' }], [hasRole]),
-})
-
-const created = (address: Hex, name: string, symbol: string): WrittenLog => ({
-  address: factory,
-  topics: encodeEventTopics({ abi, eventName: 'TokenCreated', args: { token: address } }) as Hex[],
-  data: encodeAbiParameters(
-    [...['string', 'string', 'string', 'address', 'address', 'bytes32'].map((type) => ({ type }))],
-    [name, symbol, 'USD', genesisTokens[0], account(1), pad('0x', { size: 32 })],
-  ),
-})
-
-const logo = (uri: string): WrittenLog => ({
-  address: longToken,
-  topics: encodeEventTopics({ abi, eventName: 'LogoURIUpdated', args: { updater: sender } }) as Hex[],
-  data: encodeAbiParameters([{ type: 'string' }], [uri]),
-})
-
-/** A reducer that some names break: one in Postgres, one before. */
-function poisoning<State>(of: Reducer<State>): Reducer<State> {
-  return {
-    ...of,
-    reduce: (state, args, place) => {
-      const { name } = Object(args)
-      if (name === 'WORSE') throw new RangeError('Invalid string length')
-      return { ...of.reduce(state, args, place), ...(name === 'BAD' && { name: 'a\0b' }) }
-    },
-  }
-}
-
 async function rowsOf(store: ChainStore, sql: string) {
   const { rows } = await store.postgres.pool.query(sql.replaceAll('$schema', store.schema))
   return rows
@@ -206,7 +157,7 @@ describe('hostile ERC-20s', () => {
 
   test('nine names of a MiB are asked once, cut, and hold up no later token (L26)', async () => {
     const [hostile, honest] = [Array.from({ length: 9 }, (_, nth) => account(0x1000 + nth)), account(0x2000)]
-    await transfer(store, [...hostile, honest])
+    await moveTokens(store, block, [...hostile, honest])
     const node = nodeOf((to) => (to === honest ? 'Honest' : 'x'.repeat(1 << 20)))
     const { settle } = followersOf(store, { kind: 'evm', callContracts: contractCalls(node) })
     await settle()
@@ -238,7 +189,7 @@ describe('hostile ERC-20s', () => {
       [word(0n), 0],
     ]
     const moved = asked.map((_, nth) => account(0x3000 + nth))
-    await transfer(store, moved)
+    await moveTokens(store, block, moved)
     const decimals = toFunctionSelector('decimals()')
     const node = {
       callAll: async (calls: readonly RpcCall[]) =>
@@ -263,7 +214,7 @@ describe('hostile ERC-20s', () => {
 
   test('a token that Postgres refuses is left out and told, and the others are stored', async () => {
     const [refused, good] = [account(0x4000), account(0x4001)]
-    await transfer(store, [refused, good])
+    await moveTokens(store, block, [refused, good])
     await store.postgres.pool.query(
       `ALTER TABLE ${store.schema}.erc20_metadata ADD CHECK (1 / (name <> 'Refused')::int = 1)`,
     )
@@ -280,46 +231,6 @@ describe('hostile ERC-20s', () => {
     expect(found?.differs).toMatch(new RegExp(`^1 stand still: ${refused} from block ${block} on `))
   })
 })
-
-/** Answers of so many bytes in one request are refused, as the RPC client refuses them. */
-const ANSWER_BYTES_MAX = 16 << 20
-
-/** A node whose tokens have such names. */
-function nodeOf(nameOf: (token: unknown) => string) {
-  let sent = 0
-  const asks = toFunctionSelector('name()')
-  // A name of a MiB takes a second to encode.
-  const encoded = new Map<string, Hex>()
-  const encode = (name: string): Hex => {
-    const held = encoded.get(name) ?? encodeAbiParameters([{ type: 'string' }], [name])
-    encoded.set(name, held)
-    return held
-  }
-  return {
-    sentBytes: () => sent,
-    callAll: async (calls: readonly RpcCall[]) => {
-      const answers = calls.map(({ params: [asked] }) => {
-        const { to, data } = Object(asked)
-        return data === asks ? encode(nameOf(to)) : null
-      })
-      const bytes = answers.reduce((sum, answer) => sum + (answer?.length ?? 0), 0)
-      sent += Math.min(bytes, ANSWER_BYTES_MAX)
-      if (bytes > ANSWER_BYTES_MAX)
-        throw new SourceError('calls', 1, new RpcError('too_large', 'node', 'the answer is too long'))
-      return answers
-    },
-  }
-}
-
-async function transfer(store: ChainStore, tokens: readonly Hex[]): Promise<void> {
-  await store.postgres.pool.query(
-    `INSERT INTO ${store.schema}.token_transfers
-       (block_num, log_idx, block_timestamp, tx_idx, tx_hash, token, "from", "to", is_fee, is_virtual_forward, amount)
-     SELECT $1, ${FIRST_LOG} - 1 + nth, now(), 0, sha256(''), token, $3, $4, false, false, 5
-     FROM unnest($2::bytea[]) WITH ORDINALITY AS moved (token, nth)`,
-    [block, tokens.map(toBytes), toBytes(pad('0x', { size: 20 })), toBytes(sender)],
-  )
-}
 
 test('rows go in statements of bounded length', async () => {
   const texts: string[] = []

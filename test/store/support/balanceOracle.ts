@@ -115,3 +115,32 @@ function sumUp(
     }),
   )
 }
+
+/** Sums of transfers alone, by `token holder`: balances without what genesis gave. */
+export function transferSumsOf(oracle: BalanceOracle, block: number): ReadonlyMap<string, bigint> {
+  const sums = [...oracle.at(block)].flatMap(([token, { holders }]) =>
+    [...new Set([...holders.keys(), ...(genesisTokens.includes(token) ? genesisHolders : [])])].map(
+      (holder): [string, bigint] => {
+        const given = genesisTokens.includes(token) && genesisHolders.includes(holder) ? genesisAmount : 0n
+        return [`${token} ${holder}`, (holders.get(holder) ?? 0n) - given]
+      },
+    ),
+  )
+  return new Map(sums.filter(([, sum]) => sum !== 0n))
+}
+
+/** Holders, supply and count of each token by its transfers alone. */
+export function transferTotalsOf(
+  oracle: BalanceOracle,
+  block: number,
+): ReadonlyMap<string, readonly [number, bigint, number]> {
+  const sums = [...transferSumsOf(oracle, block)]
+  const moved = [...oracle.at(block)].filter(([, { transferCount }]) => transferCount > 0)
+  return new Map(
+    moved.map(([token, { transferCount }]) => {
+      const own = sums.filter(([pair]) => pair.startsWith(token)).map(([, sum]) => sum)
+      const supply = own.reduce((sum, one) => sum + one, 0n)
+      return [token, [own.filter((sum) => sum > 0n).length, supply, transferCount]]
+    }),
+  )
+}
