@@ -7,7 +7,7 @@ import { silentLogger } from '#telemetry.ts'
 import { recordedBatches } from '../store/support/chainStore.ts'
 import { fullTest } from '../support/breadth.ts'
 import { type ChainApi, openChainApi } from './support/chainApi.ts'
-import { type ResponseCheck, responseCheck } from './support/openapi.ts'
+import { documentedReads, type ResponseCheck, responseCheck } from './support/openapi.ts'
 import { type Oracle, readOracle } from './support/oracle.ts'
 
 const recording = 'tempo-dev-2k'
@@ -97,23 +97,7 @@ describe('reads that are refused', () => {
 })
 
 describe('reads and what is written of them', () => {
-  const answers = [
-    ['/v1/blocks', '/v1/blocks?limit=200'],
-    ['/v1/blocks/{block}', '/v1/blocks/latest'],
-    ['/v1/blocks/{block}', '/v1/blocks/0'],
-    ['/v1/transactions', '/v1/transactions?limit=200&include=receipt,totalCount'],
-    ['/v1/transactions', '/v1/transactions?limit=200&order=asc&include=receipt'],
-    ['/v1/transfers', '/v1/transfers?limit=200&include=memo,totalCount'],
-    ['/v1/transfers', '/v1/transfers?limit=200&include=crossToken,token,totalCount'],
-    ['/v1/indexer/query', '/v1/indexer/query?sql=SELECT+num,hash,timestamp+FROM+blocks'],
-    ['/status', '/status'],
-    ['/health', '/health'],
-    ['/ready', '/ready'],
-    ['/v1/blocks/{block}', '/v1/blocks/9999'],
-    ['/v1/transfers', '/v1/transfers?limit=1'],
-  ] as const
-
-  test.each(answers)('%s answers as its document says: %s', async (template, path) => {
+  test.each(documentedReads)('%s answers as its document says: %s', async (template, path) => {
     expect(check(template, await api.get(path))).toEqual([])
   })
 

@@ -6,12 +6,11 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { recordedBatches, recordedRuns } from '../../store/support/chainStore.ts'
 import { fullTest, onceTest, share } from '../../support/breadth.ts'
 import { type ChainApi, namedToken, openChainApi, walk } from '../support/chainApi.ts'
-import { commonest, type Oracle, type OracleTransaction, readOracle } from '../support/oracle.ts'
+import { type Oracle, readOracle } from '../support/oracle.ts'
+import { factsOf, filled, iso, transactionCases } from './support/transactionCases.ts'
 
 const recording = 'tempo-dev-2k'
 const lastBlock = 122
-
-const iso = (seconds: number) => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
 
 let api: ChainApi
 let oracle: Oracle
@@ -38,52 +37,6 @@ describe('lists of blocks and transactions', () => {
       transactionCount: oracle.blocks[5]?.['transactions'].length,
     })
   })
-
-  type TransactionCase = [string, (tx: OracleTransaction, of: Facts) => boolean]
-  interface Facts {
-    readonly sender: string
-    readonly recipient: string
-    readonly feePayer: string
-    readonly feeToken: string
-    readonly middle: number
-  }
-  const factsOf = ({ transactions, blocks }: Oracle): Facts => ({
-    sender: commonest(transactions.map((tx) => tx.sender)),
-    recipient: commonest(transactions.map((tx) => tx.recipient)),
-    feePayer: commonest(transactions.filter((tx) => tx.feePayer !== tx.sender).map((tx) => tx.feePayer)),
-    feeToken: commonest(transactions.map((tx) => tx.feeToken)),
-    middle: Number(blocks[60]?.['timestamp']),
-  })
-  const transactionCases: TransactionCase[] = [
-    ['', () => true],
-    ['sender={sender}', (tx, of) => tx.sender === of.sender],
-    ['recipient={recipient}', (tx, of) => tx.recipient === of.recipient],
-    ['address={sender}', (tx, of) => tx.sender === of.sender || tx.recipient === of.sender],
-    [
-      'sender={sender}&recipient={recipient}',
-      (tx, of) => tx.sender === of.sender && tx.recipient === of.recipient,
-    ],
-    ['feePayer={feePayer}', (tx, of) => tx.feePayer === of.feePayer],
-    ['feeToken={feeToken}', (tx, of) => tx.feeToken === of.feeToken],
-    ['status=reverted', (tx) => tx.status === 'reverted'],
-    ['status=success', (tx) => tx.status === 'succeeded'],
-    ['status=succeeded', (tx) => tx.status === 'succeeded'],
-    ['blockNumber.from=40&blockNumber.to=50', (tx) => tx.blockNumber >= 40 && tx.blockNumber <= 50],
-    ['timestamp.from={middle}', (tx, of) => tx.timestampSeconds >= of.middle],
-    ['timestamp.to={middle}', (tx, of) => tx.timestampSeconds <= of.middle],
-    [
-      'address={sender}&status=reverted&blockNumber.from=20',
-      (tx, of) =>
-        (tx.sender === of.sender || tx.recipient === of.sender) &&
-        tx.status === 'reverted' &&
-        tx.blockNumber >= 20,
-    ],
-  ]
-
-  const filled = (query: string, facts: Facts) =>
-    query.replaceAll(/\{(\w+)\}/g, (_, name: keyof Facts) =>
-      typeof facts[name] === 'number' ? iso(facts[name]) : facts[name],
-    )
 
   test.each(share(transactionCases, 5))('transactions filtered by "%s"', async (query, matches) => {
     const facts = factsOf(oracle)

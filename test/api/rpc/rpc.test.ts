@@ -6,8 +6,8 @@ import { insteadOf, methods, methodsOf } from '#api/rpc/methods.ts'
 import { ApiError } from '#http/errors.ts'
 import { type Access, anonymous } from '#http/request/access.ts'
 import { type FakeNode, type NodeCall, startNode } from '../../ingest/support/proxyNode.ts'
-import { seededRandom } from '../../ingest/support/random.ts'
 import { openRpcApi, plainNode, type RpcApi } from '../support/rpcApi.ts'
+import { listedMethods, oddNames } from './support/methodNames.ts'
 
 const bigResult = '{"n":12345678901234567890,"s":"\\u00e9 ünï"}'
 let node: FakeNode
@@ -130,83 +130,14 @@ describe('methods', () => {
         ({ name, class: of, units, block, keeps }) =>
           `${name} ${of} ${units} ${block}${keeps ? ' kept' : ''}`,
       ),
-    ).toMatchInlineSnapshot(`
-      [
-        "admin_validatorKey operator 1 null",
-        "consensus_getFinalization node 1 null",
-        "consensus_getIdentityTransitionProof gone 1 null",
-        "consensus_getLatest node 1 null",
-        "consensus_subscribe socket 1 null",
-        "consensus_unsubscribe socket 1 null",
-        "eth_blockNumber head 1 null",
-        "eth_call state 2 1 kept",
-        "eth_chainId own 1 null",
-        "eth_createAccessList state 4 1 kept",
-        "eth_estimateGas state 4 1",
-        "eth_feeHistory block 2 1",
-        "eth_fillTransaction node 4 null",
-        "eth_gasPrice node 1 null",
-        "eth_getBlockAccessList block 2 0",
-        "eth_getBlockByHash block 1 0",
-        "eth_getBlockByNumber block 1 0",
-        "eth_getBlockReceipts block 5 0",
-        "eth_getBlockTransactionCountByHash block 1 0",
-        "eth_getBlockTransactionCountByNumber block 1 0",
-        "eth_getCode state 1 1 kept",
-        "eth_getFilterChanges filter 1 null",
-        "eth_getFilterLogs filter 5 null",
-        "eth_getLogs logs 5 null",
-        "eth_getProof state 2 2 kept",
-        "eth_getStorageAt state 1 2 kept",
-        "eth_getStorageValues state 2 1 kept",
-        "eth_getTransactionByBlockHashAndIndex block 1 0",
-        "eth_getTransactionByBlockNumberAndIndex block 1 0",
-        "eth_getTransactionByHash transaction 1 null",
-        "eth_getTransactionCount state 1 1",
-        "eth_getTransactionReceipt transaction 1 null",
-        "eth_maxPriorityFeePerGas node 1 null",
-        "eth_newBlockFilter filter 1 null",
-        "eth_newFilter filter 1 null",
-        "eth_newPendingTransactionFilter filter 1 null",
-        "eth_sendRawTransaction send 2 null",
-        "eth_sendRawTransactionSync send 2 null",
-        "eth_simulateV1 state 10 1",
-        "eth_syncing node 1 null",
-        "eth_uninstallFilter filter 1 null",
-        "svc_forkSchedule node 1 null",
-        "svc_fundAddress operator 1 null",
-      ]
-    `)
+    ).toEqual(listedMethods)
     expect(methods).toHaveLength(43)
   })
 
   test('that are no names of the list are refused, 1,000 of them, and no node is asked', async () => {
-    const names = [...methodsOf('tempo', []).keys()]
-    const random = seededRandom(20)
-    const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
-    const twist: ((name: string) => string)[] = [
-      (name) => name.toUpperCase(),
-      (name) => name.replace('eth', 'Eth'),
-      (name) => `${name} `,
-      (name) => ` ${name}`,
-      (name) => `rpc.${name}`,
-      (name) => name.replace('_', '.'),
-      (name) => name.replace('e', 'е'),
-      (name) => `${name}\u0000`,
-      (name) => `${name}\u200b`,
-      (name) => name.slice(0, -1),
-      (name) => name + pick([...'abcXYZ0123']),
-      (name) => name.replace('_', '_ '),
-      (name) =>
-        pick(['anvil', 'debug', 'trace', 'txpool', 'personal', 'evm', 'hardhat', '__proto__']) +
-        name.slice(name.indexOf('_')),
-    ]
+    const known = new Set(methodsOf('tempo', []).keys())
+    const odd = oddNames([...known], 1_000)
     seen = []
-    const known = new Set(names)
-    const odd = Array.from({ length: 1_000 }, (_, index) => {
-      const name = twist[index % twist.length]?.(pick(names)) ?? ''
-      return known.has(name) ? `${name}!` : name
-    })
     for (let at = 0; at < odd.length; at += BATCH_CALLS_MAX) {
       const batch = odd
         .slice(at, at + BATCH_CALLS_MAX)

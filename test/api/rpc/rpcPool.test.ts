@@ -2,42 +2,14 @@
 // or talk of their provider, behind a real server; what a client gets is compared with what the
 // best of them says.
 import { describe, expect, test } from 'vitest'
-import type { NodeAnswer, NodeBehaviour, NodeCall } from '../../ingest/support/proxyNode.ts'
+import type { NodeAnswer, NodeCall } from '../../ingest/support/proxyNode.ts'
 import { seededRandom } from '../../ingest/support/random.ts'
 import { few, share } from '../../support/breadth.ts'
 import { answersWith, door, node, plainNode } from '../support/rpcApi.ts'
+import { HEAD, threeNodes, troubled, troubles } from './support/poolNodes.ts'
 
 describe('trouble of a provider moves a call on and is never shown', () => {
-  const troubles: [string, (response: import('node:http').ServerResponse, id: unknown) => void][] = [
-    ['429 with a text', (response) => response.writeHead(429, { 'retry-after': '1' }).end('slow down')],
-    ['401', (response) => response.writeHead(401).end('{"error":"unknown key"}')],
-    ['402', (response) => response.writeHead(402).end('payment required')],
-    ['503 in HTML', (response) => response.writeHead(503).end('<html>secret-provider</html>')],
-    ['half an answer', (response) => response.end('{"jsonrpc":"2.0","id":1,"resu')],
-    ['nothing', (response) => response.destroy()],
-    ...[
-      'daily request count exceeded, request rate limited',
-      'Your project is suspended because of an overdue invoice',
-      'Upgrade your plan to call this method',
-      'Must be authenticated!',
-      'no healthy upstream',
-    ].map((message): (typeof troubles)[number] => [
-      message,
-      (response, id) =>
-        response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32000, message } })),
-    ]),
-  ]
   const gas = answersWith('eth_gasPrice', { result: '0x2a' })
-  const troubled = (tell: (typeof troubles)[number][1]): NodeBehaviour => ({
-    call: plainNode(() => 9),
-    request: (calls, response) => {
-      const { method, id }: { method?: string; id?: unknown } = Object(calls)
-      if (method !== 'eth_gasPrice') return false
-      tell(response, id)
-      return true
-    },
-  })
-
   test.each(share(troubles, 6))('%s', async (_title, tell) => {
     const bad = await node(troubled(tell))
     const good = await node({ call: plainNode(() => 9, gas) })
@@ -127,34 +99,7 @@ test('a client that leaves ends its call', async () => {
 })
 
 describe('one view', () => {
-  const HEAD = 1_000
   const CALLS = few([400, 9_600], 1).reduce((sum, calls) => sum + calls, 0)
-  /** Nodes 0, 3 and 20 blocks behind a chain that grows; logs are one a block. */
-  async function threeNodes() {
-    let head = HEAD
-    const make = (behind: number) =>
-      node({
-        call: (call) => {
-          const at = () => head - behind
-          const logs = (number: number) => ({ blockNumber: `0x${number.toString(16)}` })
-          const extra = ({ method, params: [first] }: NodeCall): NodeAnswer | undefined => {
-            if (method === 'eth_call') return { result: `0x${at().toString(16)}` }
-            if (method !== 'eth_getLogs') return undefined
-            const { fromBlock, toBlock } = Object(first)
-            const to = Math.min(at(), Number(toBlock))
-            return {
-              result: Array.from({ length: Math.max(0, to - Number(fromBlock) + 1) }, (_, i) =>
-                logs(Number(fromBlock) + i),
-              ),
-            }
-          }
-          return plainNode(at, extra)(call)
-        },
-      })
-    const nodes = [await make(20), await make(0), await make(3)]
-    return { nodes, grow: () => head++, head: () => head }
-  }
-
   test('no number goes back and no list is short, whoever answers', async () => {
     const { nodes, grow } = await threeNodes()
     const api = await door({ urls: nodes.map(({ url }) => url) })

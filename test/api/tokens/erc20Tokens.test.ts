@@ -2,49 +2,29 @@
 // name it gives itself, however odd, and balances count in its own decimals.
 // Method: the recorded chain indexed as a plain EVM chain; expectations from the recorded node's
 // answers, decoded by viem.
-import {
-  type AbiFunction,
-  decodeFunctionResult,
-  formatUnits,
-  type Hex,
-  parseAbi,
-  toFunctionSelector,
-} from 'viem'
+import { formatUnits, toFunctionSelector } from 'viem'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { CuratedTokens } from '#api/operator/curatedTokens.ts'
 import { tokenNamesOf } from '#api/routes/tokens/tokens.ts'
 import type { CallContracts } from '#ingest/rpc/contractCalls.ts'
 import { address } from '#primitives.ts'
-import { readCalls, readRecording } from '../../chain/recordings.ts'
+import { readRecording } from '../../chain/recordings.ts'
 import { type BalanceOracle, readBalances } from '../../store/support/balanceOracle.ts'
 import { recordedBatches } from '../../store/support/chainStore.ts'
 import { followersOf, recordedCalls } from '../../store/support/followers.ts'
 import { fullTest, onceDescribe, onceTest } from '../../support/breadth.ts'
 import { type ChainApi, openChainApi, walk } from '../support/chainApi.ts'
 import { type ResponseCheck, responseCheck } from '../support/openapi.ts'
+import { nameless, oldCoin, recordedNames } from './support/recordedNames.ts'
 
 const recording = 'tempo-dev-2k'
 const lastBlock = 122
-const oldCoin = '0x998abeb3e57409262ae5b751f60747921b33613e'
-/** In this test it answers nothing. */
-const nameless: string = '0x54a0145fb3f4b8397968d0b315daa5207be9f379'
+const { metadataOf, decimalsShown } = recordedNames(recording)
 const nameSelector = toFunctionSelector('name()')
 const isOther = (token: string) => !token.startsWith('0x20c000000000000000000000')
-const functions = parseAbi([
-  'function name() view returns (string)',
-  'function symbol() view returns (string)',
-  'function decimals() view returns (uint8)',
-])
-
 interface RecordedReceipt {
   readonly contractAddress: string | null
   readonly status: string
-}
-
-interface Metadata {
-  readonly name: string | null
-  readonly symbol: string | null
-  readonly decimals: number | null
 }
 
 /** An operator's list of one token. */
@@ -62,29 +42,6 @@ let check: ResponseCheck
 let oracle: BalanceOracle
 /** By their first transfer. */
 let tokens: string[]
-
-const answers = () => readCalls(recording)
-const ask = (token: string, abi: AbiFunction): unknown => {
-  try {
-    const data = answers()[`${token}:${toFunctionSelector(abi)}`] as Hex
-    return decodeFunctionResult({ abi: [abi], functionName: abi.name, data })
-  } catch {
-    return null
-  }
-}
-const metadataOf = (token: string): Metadata => {
-  if (token === nameless) return { name: null, symbol: null, decimals: null }
-  // Answers with bytes32, as tokens did before strings.
-  if (token === oldCoin) return { name: 'Old Coin', symbol: 'OLD', decimals: null }
-  const [name, symbol, decimals] = functions.map((abi) => ask(token, abi))
-  return { name, symbol, decimals } as Metadata
-}
-
-/** A token without a name is shown without decimals. */
-const decimalsShown = (token: string): number | null => {
-  const { name, symbol, decimals } = metadataOf(token)
-  return name === null || symbol === null ? null : decimals
-}
 
 const node: CallContracts = async (calls, at, signal) => {
   const told = await recordedCalls(recording, oracle)(calls, at, signal)
