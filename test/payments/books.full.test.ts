@@ -3,14 +3,10 @@
 // once, and not again where the database was restored.
 // Method: reads paid on a dev chain whose final blocks are indexed beside it.
 import { sql } from 'kysely'
-import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { auditBooks } from '#payments/books/audit.ts'
 import { checkBooks } from '#payments/books/checkBooks.ts'
-import { Prover } from '#payments/books/Prover.ts'
 import { Uncollected } from '#payments/books/Uncollected.ts'
-import { PayoutChain } from '#payments/payouts/PayoutChain.ts'
-import { Payouts } from '#payments/payouts/Payouts.ts'
 import { settleByHand } from '#payments/payouts/paidElsewhere.ts'
 import { type AppDatabase, appDatabase } from '#rows/database.ts'
 import { readBalances } from '#rows/payments/ledger.ts'
@@ -21,9 +17,9 @@ import { findPayout } from '#rows/payments/payouts.ts'
 import { noFindings } from '#rows/payments/proofs.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
 import { silentLogger } from '#telemetry.ts'
-import { dueNow } from './support/dueNow.ts'
+import { ageAnswers, indexOf, payOutRefund, proverOf, restoreOwed } from './support/bookKeeping.ts'
 import { type IndexedDevChain, startIndexedDevChain } from './support/indexed.ts'
-import { accountOf, balanceOf, keyOf, openShop, PATH_USD, PRICE, payer, type Shop } from './support/shop.ts'
+import { accountOf, balanceOf, openShop, PATH_USD, PRICE, payer, type Shop } from './support/shop.ts'
 
 const chainId = 1337
 const { clock } = systemRuntime()
@@ -55,16 +51,9 @@ async function isNewestOver() {
   const [newest] = await rows()
   return newest?.isAnswered && !newest.isHeld
 }
-const reads = () => ({ chainId, schema: chain.store.schema, reads: chain.store.postgres.reads })
+const reads = () => indexOf(chain)
 const audit = () => auditBooks(app, [reads()])
-/** Looks as if so much time had passed. */
-const proverLater = (ms = 0) =>
-  new Prover({
-    ...{ app, chain: { chainId, index: reads() }, nodes: [chain.node], log: silentLogger },
-    outcome: (payment) => shop.payments.outcome(payment),
-    budgets: () => new Map(),
-    clock: { ...clock, now: () => clock.now() + ms },
-  })
+const proverLater = (ms = 0) => proverOf({ app, chain, payments: shop.payments }, ms)
 const proofs = async () => {
   const found = await app.selectFrom('app.payments').select(['proof', 'block_number']).execute()
   return found.map(({ proof }) => proof)
@@ -178,6 +167,7 @@ describe('the audit finds one unit', () => {
   })
 })
 
+const payOut = (paymentId: string) => payOutRefund({ app, chain, account: rich }, paymentId)
 /** Can pay for the fee of a refund. */
 let rich = accountOf(7)
 async function sellAsRich(index: number) {
@@ -186,36 +176,8 @@ async function sellAsRich(index: number) {
   shop = await openShop({ app, rpcUrl: chain.rpcUrl, chainId, recipient: lower(rich.address) })
 }
 
-/** One turn of what is owed; what became of a refund. */
-async function payOut(paymentId: string) {
-  const payouts = new Payouts({
-    ...{ app, budgetOf: () => 1_000n, mayPay: () => true },
-    ...{ runtime: systemRuntime(), log: silentLogger },
-    chain: new PayoutChain({
-      ...{ chainId, account: privateKeyToAccount(keyOf(rich)), nodes: [chain.node], clock },
-      feeTokens: [PATH_USD],
-    }),
-  })
-  await dueNow(app)
-  // Small ones have waited for others long enough.
-  await app
-    .updateTable('app.payouts')
-    .set({ queued_at: new Date(0) })
-    .execute()
-  await payouts.turn()
-  return (await findPayout(app, 'refund', paymentId))?.state
-}
-
 describe('an answer that was never collected', () => {
   const uncollected = () => new Uncollected({ app, scopes: ['data:read'], clock, log: silentLogger })
-  const age = async (hours: number) => {
-    await dueNow(app)
-    await app
-      .updateTable('app.payments')
-      .set({ answered_at: null, settled_at: new Date(Date.now() - hours * 3_600_000) })
-      .execute()
-  }
-
   test('is owed a day later, opens no more, and is refunded once, to its payer alone', async () => {
     await sellAsRich(7)
     const client = payerOf(5)
@@ -223,9 +185,9 @@ describe('an answer that was never collected', () => {
     const send = () => fetch(`${shop.origin}/read`, { headers: { authorization: credential } })
     expect((await send()).status).toBe(200)
     await expect.poll(isNewestOver).toBe(true)
-    await age(23)
+    await ageAnswers(app, 23)
     expect(await uncollected().owe()).toBe(0)
-    await age(25)
+    await ageAnswers(app, 25)
     expect([await uncollected().owe(), await uncollected().owe()]).toEqual([1, 0])
     expect((await send()).status).toBe(403)
 
@@ -265,15 +227,6 @@ describe('an answer that was never collected', () => {
 })
 
 describe('a database that was restored', () => {
-  /** As of a moment when the refund was owed. */
-  async function restore(id: string) {
-    await app.deleteFrom('app.ledger_entries').where('transaction_id', '=', id).execute()
-    await app.deleteFrom('app.payout_transactions').where('payout_id', '=', id).execute()
-    const owed = { state: 'queued', attempt: 0, paid_at: null, block_number: null }
-    await app.updateTable('app.payouts').set(owed).where('id', '=', id).execute()
-    await app.updateTable('app.histories').set({ history: 'another/00000001' }).execute()
-  }
-
   test('pays nothing before the operator has settled what the chain knows', async () => {
     await sellAsRich(8)
     await pay(6)
@@ -290,7 +243,7 @@ describe('a database that was restored', () => {
     const [id, txHash] = [paid?.id ?? '', paid?.transaction?.txHash ?? '']
     const received = () => balanceOf(chain.rpcUrl, PATH_USD, accountOf(6).address)
     const before = await received()
-    await restore(id)
+    await restoreOwed(app, id)
 
     for (const _ of [1, 2, 3]) expect(await payOut(payment)).toBe('queued')
     expect(await findPayout(app, 'refund', payment)).toMatchObject({

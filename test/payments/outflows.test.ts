@@ -10,7 +10,6 @@ import { DevRpc } from '#local/devchain/DevRpc.ts'
 import { type Ask, askOf } from '#money/node.ts'
 import { OutflowWatch } from '#money/OutflowWatch.ts'
 import { PayoutChain } from '#payments/payouts/PayoutChain.ts'
-import { Payouts } from '#payments/payouts/Payouts.ts'
 import { settleByHand } from '#payments/payouts/paidElsewhere.ts'
 import { compareEntries } from '#rows/books/compareEntries.ts'
 import { outflowLedger } from '#rows/books/outflows.ts'
@@ -20,9 +19,9 @@ import { findPause, resumeWallet } from '#rows/payments/pauses.ts'
 import { findPayout, keepSigned, type Payout, takePayouts } from '#rows/payments/payouts.ts'
 import { countFindings } from '#rows/payments/proofs.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
-import { silentLogger } from '#telemetry.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { startTestDevChain } from '../support/devchain.ts'
+import { ageDebtsOf, insertSpends, payOutAll } from './support/forgottenRows.ts'
 import { accountOf, balanceOf, keyOf, PATH_USD } from './support/shop.ts'
 
 const chainId = 1337
@@ -53,7 +52,6 @@ const open = (ask: Ask = node()) => {
   const ledger = outflowLedger(app, chainId, address)
   return new OutflowWatch({ chainId, account: address, tokens: () => [PATH_USD], ask, ledger })
 }
-const bytes = (text: string) => Buffer.from(text.slice(2), 'hex')
 const finalize = () => rpc.call('anvil_mine', '0x8', '0x1')
 const stopped = async () => [await findPause(app, 'wallet'), await findPause(app, 'payouts')].map(Boolean)
 const to = lower(accountOf(900).address)
@@ -127,23 +125,8 @@ test('a row explains it, by its transaction or as one that is being sent', async
 test('a spend of the same amount to the same account explains its own transfer alone', async () => {
   await open().look()
   const { txHash } = await pay({ reference: 'forgotten beside a spend' })
-  const spend = {
-    ...{ job_id: 'job', service_id: 's', protocol: 'mpp', chain_id: chainId, day: '2026-11-29', units: 7n },
-    ...{ amount: terms.amount, recipient: bytes(to), payer: bytes(lower(account.address)) },
-    ...{ attempt: 1, currency: bytes(PATH_USD) },
-  }
-  const sent = {
-    ...{ state: 'sending', reference: bytes(`0x${'ab'.repeat(32)}`), tx_hash: bytes(`0x${'ab'.repeat(32)}`) },
-    valid_before: new Date(),
-  }
-  await app
-    .insertInto('app.spends')
-    .values({ ...spend, ...sent, id: 'spd_sent', node_id: 'sent' })
-    .execute()
-  await app
-    .insertInto('app.spends')
-    .values({ ...spend, id: 'spd_reserved', node_id: 'reserved' })
-    .execute()
+  const { amount, currency } = terms
+  await insertSpends(app, { chainId, amount, recipient: to, payer: lower(account.address), currency })
   await open().look()
   expect(await findPause(app, 'wallet')).toMatchObject({ reason: expect.stringContaining(txHash) })
 })
@@ -154,30 +137,12 @@ const owe = (reference: string, amount: bigint = terms.amount, recipient = to) =
     .execute((transaction) =>
       queuePayout(transaction, { ...terms, reference, amount, to: recipient }, Date.now()),
     )
+const payOut = () => payOutAll(app, sender, finalize)
 const received = (recipient = to) => balanceOf(chain.rpcUrl, PATH_USD, recipient)
 const found = async (reference: string) => {
   const payout = await findPayout(app, 'refund', reference)
   return payout && { state: payout.state, txHash: payout.transaction?.txHash }
 }
-/** Until nothing is due: what waits for others waits for a day. */
-async function payOut() {
-  const payouts = new Payouts({
-    ...{ app, chain: sender, budgetOf: () => 10n ** 9n, mayPay: () => true },
-    ...{ runtime: systemRuntime(), log: silentLogger },
-  })
-  for (let turns = 0; turns < 20; turns++) {
-    await payouts.turn()
-    await finalize()
-    const soon = new Date(Date.now() + 3_600_000)
-    await app
-      .updateTable('app.payouts')
-      .set({ held_until: new Date(0) })
-      .where('held_until', '<', soon)
-      .where('state', 'in', ['queued', 'sending'])
-      .execute()
-  }
-}
-
 describe('what the chain has paid and the database has forgotten', () => {
   // Debts of tests before name transactions that no chain has.
   beforeEach(async () => {
@@ -220,22 +185,6 @@ describe('what the chain has paid and the database has forgotten', () => {
     const payer = lower(accountOf(901).address)
     const large = 1_000_000n
     const debt = (reference: string) => findPayout(app, 'refund', reference)
-    /** The transfer and the debts that it may have paid are a month old, and have waited for others. */
-    async function age() {
-      const past = new Date(Date.now() - 30 * 24 * 3_600_000)
-      const recipient = bytes(payer)
-      await app
-        .updateTable('app.forgotten_outflows')
-        .set({ noted_at: past })
-        .where('recipient', '=', recipient)
-        .execute()
-      await app
-        .updateTable('app.payouts')
-        .set({ queued_at: past, collect_until: past })
-        .where('recipient', '=', recipient)
-        .execute()
-    }
-
     test('may not be paid again: an operator says what it has paid', async () => {
       await open().look()
       for (const [reference, amount] of [
@@ -247,7 +196,7 @@ describe('what the chain has paid and the database has forgotten', () => {
       await open().look()
       await resumeWallet(app)
       await payOut()
-      await age()
+      await ageDebtsOf(app, payer)
       await owe('later', 4n, payer)
       await payOut()
       await owe('large', large, payer)
@@ -274,7 +223,7 @@ describe('what the chain has paid and the database has forgotten', () => {
         ['part 4', 1n],
       ] as const)
         await owe(reference, amount, payer)
-      await age()
+      await ageDebtsOf(app, payer)
       expect([await settle('part 2'), await settle('part 3')]).toEqual([null, null])
       expect(await debt('part 3')).toMatchObject({ state: 'paid', sentWith: await idOf('part 2') })
       // Nothing of it is left that could have paid another.

@@ -4,7 +4,7 @@
 // Method: a server over Postgres and a dev chain, before whose node stand nodes that refuse what is
 // sent, or say so.
 import { randomBytes, randomUUID } from 'node:crypto'
-import { createClient, custom, fallback, http, type Transport } from 'viem'
+import { createClient, fallback, http, type Transport } from 'viem'
 import { tempo } from 'viem/chains'
 import { Actions } from 'viem/tempo'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
@@ -19,6 +19,7 @@ import { lowercased } from '#primitives.ts'
 import { listPayments } from '#rows/payments/payments.ts'
 import { openAppStore } from '../support/appStore.ts'
 import { startMiningDevChain } from '../support/devchain.ts'
+import { answeringSends, poor, SENDS, slow, type Told, told } from './support/answeringSends.ts'
 import { hasty } from './support/hasty.ts'
 import { countedOf, countingNode, withinAMinute } from './support/refused.ts'
 import { type Order, startOddNode } from './support/secrecy.ts'
@@ -39,28 +40,8 @@ beforeEach(() => {
   recipient = `0x${accountOf(payees++).address.slice(2).toLowerCase()}`
 })
 
-const SENDS = new Set(['eth_sendRawTransaction', 'eth_sendRawTransactionSync'])
-
-interface Told {
-  readonly code: number
-  readonly message: string
-}
-const told = (code: number, message: string): Told => ({ code, message })
-
-const poor = told(-32_000, 'insufficient funds for gas * price + value')
-const slow = told(-32_000, 'timeout')
-
-/** A node that answers so to what is sent, though it may take it. */
-function answering({ code, message }: Told, takes = false, inner: Transport = http(chain.rpcUrl)): Transport {
-  const { request } = inner({ retryCount: 0 })
-  const ask: (asked: { method: string; params?: unknown }) => Promise<unknown> = request
-  const answer = async (asked: { method: string; params?: unknown }) => {
-    if (!SENDS.has(asked.method)) return ask(asked)
-    if (takes) await ask(asked)
-    throw Object.assign(new Error(message), { code })
-  }
-  return custom({ request: answer }, { retryCount: 0 })
-}
+const answering = (answer: Told, takes = false, inner: Transport = http(chain.rpcUrl)) =>
+  answeringSends(answer, takes, inner)
 
 /** The answer to a payer by a server before these nodes, and all that was paid by then. */
 async function paidAt(nodes: readonly Transport[]) {

@@ -2,22 +2,12 @@
 // Method: the program as it starts, on its dev chain with the shipped
 // sellers; the payer is the payment library's client, over HTTP and over the agents' protocol in either
 // revision, and the chain's own index tells what was moved.
-import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { Mppx, tempo as payByTempo } from 'mppx/client'
-import { createClient, http } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { tempo } from 'viem/chains'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { DEV_CHAIN_ID, devChainFiles } from '#local/devchain/devChainRecord.ts'
-import { readConnection } from '#local/engines/connection.ts'
 import { completePlan } from '#orchestrator/plan/plan.ts'
 import { itemsOf, membersOf } from '#primitives.ts'
-import { openPostgres } from '#store/postgres.ts'
-import { silentLogger } from '#telemetry.ts'
 import { demoPlan } from '../../orchestrator/jobs/support/demoPlan.ts'
 import { agents } from '../../orchestrator/support/mcpClients.ts'
 import {
@@ -27,17 +17,12 @@ import {
   credentialMeta,
   jsonOf,
 } from '../../orchestrator/support/taskClient.ts'
-import {
-  blockIndexed,
-  freshDataDir,
-  type RunningMillrace,
-  readPid,
-  startMillrace,
-} from '../support/millrace.ts'
+import { commandsOf, fundedStranger } from '../support/fundedStranger.ts'
+import { blockIndexed, freshDataDir, type RunningMillrace, startMillrace } from '../support/millrace.ts'
+import { holdPaidCall } from '../support/paidCall.ts'
 import { openPayersFolder } from '../support/recipes.ts'
 
 const dataDir = freshDataDir()
-const main = join(import.meta.dirname, '../../../main.ts')
 let program: RunningMillrace
 beforeAll(async () => {
   program = await startMillrace({ DATA_DIR: dataDir.path })
@@ -48,11 +33,8 @@ afterAll(async () => {
   dataDir.remove()
 })
 
-const millrace = async (...args: string[]) => {
-  const env = { ...process.env, DATA_DIR: dataDir.path, PORT: program.port }
-  const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], { env })
-  return stdout
-}
+const millrace = commandsOf(dataDir.path, () => program.port)
+const stranger = () => fundedStranger(millrace)
 const read = async (path: string) => {
   const answer = await fetch(program.origin + path)
   return { status: answer.status, body: JSON.parse(await answer.text()) }
@@ -61,20 +43,6 @@ const post = async (path: string, body: unknown, send: typeof fetch = fetch) => 
   const headers = { 'content-type': 'application/json' }
   const answer = await send(program.origin + path, { method: 'POST', headers, body: JSON.stringify(body) })
   return { status: answer.status, headers: answer.headers, body: JSON.parse(await answer.text()) }
-}
-
-/** An account with money, and its fetch that pays. */
-async function stranger() {
-  const { rpcUrl, chainId } = JSON.parse(await millrace('devchain', '--json'))
-  const key = generatePrivateKey()
-  const account = privateKeyToAccount(key)
-  await millrace('devchain', 'fund', account.address)
-  const client = createClient({ account, chain: { ...tempo, id: chainId }, transport: http(rpcUrl) })
-  const methods = [payByTempo({ account, getClient: () => client })]
-  return {
-    ...{ key, account, chain: { rpcUrl, chainId }, address: account.address.toLowerCase() },
-    pay: Mppx.create({ polyfill: false, methods }).fetch,
-  }
 }
 
 /** The index of the same program has the reward, to the payer and in its amount. */
@@ -246,19 +214,6 @@ test('the demo walks the same way, and is rewarded', async () => {
   expect(told).toContain('The books are right to the unit')
 })
 
-/** Waits until a call of a job is paid for and not answered, and holds the chain up, so that it stays so. */
-async function holdPaidCall() {
-  const url = readConnection(dataDir.path)?.databaseUrl ?? ''
-  const postgres = openPostgres({ url, applicationName: 'test', log: silentLogger })
-  const open = `SELECT 1 FROM app.spends WHERE state = 'sending' AND sent_at IS NOT NULL
-    AND NOT EXISTS (SELECT FROM app.spend_answers WHERE spend_id = id)`
-  const chain = readPid(devChainFiles(dataDir.path, DEV_CHAIN_ID).record)
-  while ((await postgres.pool.query(open)).rowCount === 0);
-  process.kill(chain, 'SIGSTOP')
-  await postgres.close()
-  return () => process.kill(chain, 'SIGCONT')
-}
-
 test('a stop waits for the calls that are paid for, and the next start goes on from their answers', async () => {
   const { pay } = await stranger()
   const nodes = Array.from({ length: 12 }, (_, at) => ({
@@ -266,7 +221,7 @@ test('a stop waits for the calls that are paid for, and the next start goes on f
     input: { message: at },
   }))
   const made = await post('/v1/jobs', { idempotencyKey: randomUUID(), plan: { nodes } }, pay)
-  const goOn = await holdPaidCall()
+  const goOn = await holdPaidCall(dataDir.path)
   const stopped = program
   const ended = stopped.stop()
   const isWaiting = async () => {

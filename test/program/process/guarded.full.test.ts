@@ -4,7 +4,7 @@
 // are answered or refused as documented, and so is everybody beside them.
 // Method: real processes as a user starts them, on engines of this file; everything over HTTP.
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
@@ -16,7 +16,8 @@ import { silentLogger } from '#telemetry.ts'
 import { type Stranger, strangers } from '../../../bench/strangers/kinds.ts'
 import { type Replay, startReplay } from '../../chain/startReplay.ts'
 import { openReceiver } from '../../support/receiver.ts'
-import { chainOf, type Environment, type RunningMillrace, startMillrace, until } from '../support/millrace.ts'
+import { guardedEnvironment } from '../support/guardedEnvironment.ts'
+import { chainOf, type RunningMillrace, startMillrace, until } from '../support/millrace.ts'
 
 const CHAIN = 42431
 const KEYS = 50
@@ -50,8 +51,9 @@ beforeAll(async () => {
   replay = await startReplay('--shape', 'tempo', '--head', '60', '--finality', '2')
   client = new Client({ connectionString: postgres.url })
   await client.connect()
-  first = await startMillrace(environmentOf('first'))
-  second = await startMillrace(environmentOf('second'))
+  const shared = { ...{ folder, secret, postgres, clickhouse, rpcUrl: replay.url }, keyLimit: LIMIT }
+  first = await startMillrace(guardedEnvironment('first', shared))
+  second = await startMillrace(guardedEnvironment('second', shared))
   await until(async () => ((await chainOf(second, CHAIN)).stores.postgres.tip ?? 0) > 30)
 })
 afterAll(async () => {
@@ -63,33 +65,6 @@ afterAll(async () => {
   await postgres?.stop()
   rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
 })
-
-function environmentOf(name: string): Environment {
-  const withLogin = (username: string, password: string) => {
-    const url = new URL(clickhouse.url)
-    url.username = username
-    url.password = password
-    return url.href
-  }
-  const accessFile = join(folder, 'access.json')
-  const quotas = { key: LIMIT, organization: 1_000_000, address: 100, person: 10_000 }
-  writeFileSync(accessFile, JSON.stringify({ signUp: 'open', quotas }))
-  return {
-    DATA_DIR: join(folder, name),
-    DATABASE_URL: postgres.url,
-    CLICKHOUSE_URL: withLogin(clickhouse.username, clickhouse.password),
-    CLICKHOUSE_READER_URL: withLogin(clickhouse.readerUsername, clickhouse.readerPassword),
-    RPC_URL: replay.url,
-    VERIFY: 'links',
-    WORKER_THREADS: '1',
-    PUBLIC_URL: 'http://data.example.com',
-    TRUSTED_PROXIES: '127.0.0.1',
-    WEBHOOKS: 'loopback',
-    ACCESS_FILE: accessFile,
-    SECRET_KEY: secret,
-    LOG_LEVEL: 'debug',
-  }
-}
 
 const ask = async (of: RunningMillrace, path: string, token: string, init: RequestInit = {}) => {
   const headers = {
