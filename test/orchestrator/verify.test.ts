@@ -1,8 +1,7 @@
 // Goal: each endpoint of the catalog is looked at in turn, without an effect; what is gone leaves the
 // searches and comes back; what asks for something else than is listed is told.
 // Method: a seller on loopback that writes down what it is asked; time is moved in the database.
-import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { Egress } from '#egress/Egress.ts'
 import { sellingOn } from '#local/devchain/selling.ts'
 import { describeService } from '#orchestrator/catalog/description/describe.ts'
@@ -12,27 +11,22 @@ import { search } from '#orchestrator/search/search.ts'
 import { importShipped } from '#orchestrator/shipped.ts'
 import { Liveness } from '#orchestrator/verify/Liveness.ts'
 import { FAILURES_MAX } from '#orchestrator/verify/schedule.ts'
-import { Verifier } from '#orchestrator/verify/Verifier.ts'
 import { removeEntries } from '#rows/catalog/catalogEntries.ts'
 import { PROBES_KEPT } from '#rows/catalog/catalogHealth.ts'
 import { systemRuntime } from '#runtime/runtime.ts'
-import { openCatalog, type TestCatalog } from './support/catalog.ts'
 import { endless } from './support/demo.ts'
-import { type Answer, asks, challenge, openSeller, payee, type Seller, x402 } from './support/seller.ts'
+import { type Answer, asks, challenge, payee, says, x402 } from './support/seller.ts'
+import { openVerification } from './support/verification.ts'
 
-let catalog: TestCatalog
-let seller: Seller
-let verifier: Verifier
 const ends: (() => unknown)[] = []
-const { clock, random } = systemRuntime()
+const { catalog, seller, verifierAt, list, healthOf, becomeDue } = await openVerification(
+  (end) => void ends.push(end),
+)
+const verifier = verifierAt(seller.origin)
+const { clock } = systemRuntime()
 const signal = new AbortController().signal
 const paid = { intent: 'charge', method: 'tempo', protocol: 'mpp', amount: '10000' }
 
-beforeAll(async () => {
-  catalog = await openCatalog((end) => void ends.push(end))
-  seller = await openSeller((end) => void ends.push(end))
-  verifier = verifierAt(seller.origin)
-})
 afterAll(async () => {
   for (const end of ends) await end()
 })
@@ -41,33 +35,11 @@ beforeEach(async () => {
   seller.asked.length = 0
 })
 
-const verifierAt = (origin: string) =>
-  new Verifier({
-    app: catalog.app,
-    egress: new Egress({ isLocalOrigin: (each) => each === origin }),
-    clock,
-    random,
-  })
-
-const list = (id: string, endpoints: readonly object[], more: object = {}) =>
-  catalog.importAs('own', [
-    { id, name: `Seller of ${id}`, serviceUrl: `${seller.origin}/${id}`, endpoints, ...more },
-  ])
-
 /** One look's findings at every endpoint of a service: `state` by method and path. */
 async function lookAt(id: string) {
   const found = await verifier.verifyService(id, signal)
   return Object.fromEntries(found.map(({ method, path, state }) => [`${method} ${path}`, state]))
 }
-
-const healthOf = async (serviceId: string, method?: string, path?: string) =>
-  (await describeService(catalog.reads, { serviceId, method, path })).health
-const becomeDue = () =>
-  sql`UPDATE app.catalog_health SET next_at = now() WHERE next_at IS NOT NULL`.execute(catalog.app)
-const says =
-  (status: number, body = '{}'): Answer =>
-  (_, response) =>
-    void response.writeHead(status).end(body)
 
 describe('a look', () => {
   it('sends the declared example, unpaid, and is made only where it has no effect', async () => {

@@ -9,46 +9,32 @@ import { compareRows } from '#rows/books/compareRows.ts'
 import { listJobsOfPayer } from '#rows/jobs/payerJobs.ts'
 import { listJobs, readAttempts } from '#rows/jobs/reads.ts'
 import { reversePayment } from '#rows/jobs/reversals.ts'
-import { keepCredential, settleSpend, voidSpend } from '#rows/jobs/spends.ts'
+import { settleSpend, voidSpend } from '#rows/jobs/spends.ts'
 import { adoptHistory, reserveSpend } from '#rows/jobs/wallet.ts'
 import { findUnbalanced } from '#rows/payments/ledger.ts'
 import { listPayments } from '#rows/payments/payments.ts'
 import { findPayout } from '#rows/payments/payouts.ts'
-import type { Purchase, Purchased } from '#wallet/buyer.ts'
+import type { Purchased } from '#wallet/buyer.ts'
 import { openAppStore } from '../../support/appStore.ts'
 import { ample } from '../../wallet/support/wallet.ts'
-import { type Bought, buy, CHARGED, payOut, randomHex, reviewJob, reviewsOf } from './support/boughtJobs.ts'
+import { booksOf } from './support/bookedRows.ts'
+import {
+  type Bought,
+  buy,
+  CHARGED,
+  payOut,
+  promiseSpend,
+  randomHex,
+  reviewJob,
+  reviewsOf,
+  taken,
+} from './support/boughtJobs.ts'
 import { openEngine } from './support/engine.ts'
 import { payer } from './support/jobOrder.ts'
 import { type Sale, sold, token } from './support/scriptedSellers.ts'
 
 const { app } = await openAppStore()
 await adoptHistory(app, 0)
-/**
- * The movements of the payment's and its job's transactions, by account; those that are even are left out.
- */
-async function booksOf({ payment, jobId }: Bought) {
-  const payouts = await app
-    .selectFrom('app.payouts')
-    .select('id')
-    .where('reference', 'in', [payment.id, jobId])
-    .execute()
-  const rows = await app
-    .selectFrom('app.ledger_entries')
-    .select(['account', 'amount'])
-    .where((is) =>
-      is.or([
-        is('transaction_id', 'like', `%${payment.id}%`),
-        is('transaction_id', 'like', `reward:${jobId}%`),
-        ...payouts.map(({ id }) => is('transaction_id', '=', id)),
-      ]),
-    )
-    .execute()
-  const sums = new Map<string, bigint>()
-  for (const { account, amount } of rows) sums.set(account, (sums.get(account) ?? 0n) + BigInt(amount))
-  return Object.fromEntries([...sums].filter(([, amount]) => amount !== 0n))
-}
-
 const echo: Sale = { answer: (purchase) => sold(purchase, { id: purchase.nodeId }) }
 const unsold: Purchased = { kind: 'refused', code: 'offer_unpayable', message: 'It is not for sale.' }
 const broken: Sale = { answer: () => unsold }
@@ -65,7 +51,7 @@ describe('a job that has not ended', () => {
     expect(await listPayments(app, 1)).toMatchObject([{ id: bought.payment.id, isReversed: true }])
     expect(engine.sellers.calls).toEqual([])
     expect(await findPayout(app, 'refund', bought.payment.id)).toBeNull()
-    expect(await booksOf(bought)).toEqual({})
+    expect(await booksOf(app, bought)).toEqual({})
   })
 
   test('is not refunded for what fails later, and its books are even', async () => {
@@ -78,7 +64,7 @@ describe('a job that has not ended', () => {
     }
     expect((await openEngine(app, { '/a': reversing }).ended(bought.jobId)).state).toBe('failed')
     expect(await findPayout(app, 'refund', bought.payment.id)).toBeNull()
-    expect(await booksOf(bought)).toEqual({})
+    expect(await booksOf(app, bought)).toEqual({})
     expect(await findUnbalanced(app)).toEqual([])
   })
 
@@ -99,33 +85,7 @@ describe('a job that has not ended', () => {
   })
 })
 
-/** A call whose answer comes before the chain says what became of its payment. */
-async function promise(purchase: Purchase, units = purchase.unitsMax, statedFeeUnits = 0n): Promise<string> {
-  const { jobId, nodeId, attempt, serviceId } = purchase
-  const terms = {
-    jobId,
-    nodeId,
-    attempt,
-    serviceId,
-    protocol: 'mpp',
-    chainId: 1337,
-    currency: token,
-  } as const
-  const [recipient, payee] = [randomHex(20), randomHex(20)]
-  const reserved = await reserveSpend(
-    app,
-    { ...terms, amount: units, units: units + 100n, statedFeeUnits, recipient, payer: payee },
-    ample,
-    Date.now(),
-  )
-  if (reserved.kind !== 'reserved') throw new Error(reserved.kind)
-  const made = { credential: Buffer.from('sealed'), reference: randomHex(32), txHash: randomHex(32) }
-  await keepCredential(app, reserved.id, { ...made, validBeforeSeconds: 1, fromBlock: 1 })
-  return reserved.id
-}
-
 const voidSent = (id: string | undefined) => voidSpend(app, id ?? '', { from: 'sending' })
-const taken = (units: bigint) => ({ fee: units, feeCurrency: token, units })
 /** Entries of the job and of the ledger that are not each other's. */
 const differencesOf = async ({ payment, jobId }: Bought) => [
   ...(await compareEntries(app, 1_000)).filter(({ transactionId }) =>
@@ -138,7 +98,7 @@ describe('a call whose payment no block has', () => {
   const ids = new Map<string, string>()
   const promising: Sale = {
     answer: async (purchase) => {
-      ids.set(purchase.nodeId, await promise(purchase))
+      ids.set(purchase.nodeId, await promiseSpend(app, purchase))
       return sold(purchase, {})
     },
   }
@@ -181,7 +141,7 @@ describe('a call whose payment no block has', () => {
     const { jobId, payment } = bought
     const sale: Sale = {
       answer: async (purchase) => {
-        ids.set(purchase.nodeId, await promise(purchase, 900n, 50n))
+        ids.set(purchase.nodeId, await promiseSpend(app, purchase, 900n, 50n))
         return sold(purchase, {}, 900n)
       },
     }
@@ -202,7 +162,7 @@ describe('a call whose payment no block has', () => {
     const { jobId } = bought
     const sale: Sale = {
       answer: async (purchase) => {
-        ids.set(purchase.nodeId, await promise(purchase, 900n, 50n))
+        ids.set(purchase.nodeId, await promiseSpend(app, purchase, 900n, 50n))
         return sold(purchase, {}, 900n)
       },
     }
@@ -233,7 +193,7 @@ describe('a call whose payment no block has', () => {
     await reversePayment(app, bought.payment)
     await voidSent(ids.get('b'))
     for (const id of ids.values()) expect(await findPayout(app, 'refund', id)).toBeNull()
-    expect([await differencesOf(bought), await booksOf(bought)]).toEqual([[], {}])
+    expect([await differencesOf(bought), await booksOf(app, bought)]).toEqual([[], {}])
   })
 
   test('costs nothing where it is known before the job has ended', async () => {
@@ -241,7 +201,7 @@ describe('a call whose payment no block has', () => {
     let calls = 0
     const voiding: Sale = {
       answer: async (purchase) => {
-        const id = await promise(purchase)
+        const id = await promiseSpend(app, purchase)
         // The first one before its call is written, and then nothing of it is.
         if (++calls === 1) await voidSent(id)
         return sold(purchase, {})
@@ -279,7 +239,7 @@ describe('a job that has ended', () => {
     expect(await reversePayment(app, bought.payment)).toBe(true)
     expect(await reversePayment(app, bought.payment)).toBe(false)
     expect(await findPayout(app, 'refund', bought.payment.id)).toBeNull()
-    expect(await booksOf(bought)).toEqual({})
+    expect(await booksOf(app, bought)).toEqual({})
   })
 
   test('has cost what was refunded before', async () => {
@@ -287,7 +247,11 @@ describe('a job that has ended', () => {
     await openEngine(app, { '/a': broken }).ended(bought.jobId)
     await payOut(app, 'refund', bought.payment.id)
     await reversePayment(app, bought.payment)
-    expect(await booksOf(bought)).toEqual({ 'costs:reversed': -CHARGED, [`payer:${payer}`]: CHARGED, ...fee })
+    expect(await booksOf(app, bought)).toEqual({
+      'costs:reversed': -CHARGED,
+      [`payer:${payer}`]: CHARGED,
+      ...fee,
+    })
   })
 
   test('is rewarded no more', async () => {
@@ -297,7 +261,7 @@ describe('a job that has ended', () => {
     expect(await findPayout(app, 'reward', bought.jobId)).toMatchObject({ amount: 50n, state: 'queued' })
     await reversePayment(app, bought.payment)
     expect(await findPayout(app, 'reward', bought.jobId)).toBeNull()
-    expect(await booksOf(bought)).toEqual({})
+    expect(await booksOf(app, bought)).toEqual({})
     expect(await reviewsOf(app).read(bought.jobId)).toMatchObject({
       reward: { status: 'ineligible', reason: 'payment_reversed' },
     })
@@ -309,6 +273,6 @@ describe('a job that has ended', () => {
     await reviewJob(app, bought.jobId)
     await payOut(app, 'reward', bought.jobId)
     await reversePayment(app, bought.payment)
-    expect(await booksOf(bought)).toEqual({ 'costs:reversed': -50n, [`payer:${payer}`]: 50n, ...fee })
+    expect(await booksOf(app, bought)).toEqual({ 'costs:reversed': -50n, [`payer:${payer}`]: 50n, ...fee })
   })
 })

@@ -77,6 +77,11 @@ export const asks =
     response.writeHead(402, { 'www-authenticate': [...challenges] }).end()
   }
 
+export const says =
+  (status: number, body = '{}'): Answer =>
+  (_, response) =>
+    void response.writeHead(status).end(body)
+
 /** The header by which x402 asks, in its second version. */
 export const x402 = (accept: object = {}, more: object = {}): string =>
   Buffer.from(

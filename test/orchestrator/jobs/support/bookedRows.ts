@@ -1,7 +1,10 @@
-/** Rows that nothing of a test makes otherwise: a channel, and spends of calls that scripted sellers sold. */
+/**
+ * Rows that nothing of a test makes otherwise (a channel, and spends of calls that scripted sellers sold),
+ * and the movements of a job in the ledger.
+ */
 import { sql } from 'kysely'
 import type { AppDatabase } from '#rows/database.ts'
-import { randomHex } from './boughtJobs.ts'
+import { type Bought, randomHex } from './boughtJobs.ts'
 import { payer } from './jobOrder.ts'
 import { token } from './scriptedSellers.ts'
 
@@ -35,3 +38,28 @@ export const spendForCalls = (app: AppDatabase) =>
     AND NOT EXISTS (SELECT FROM app.spends s WHERE s.job_id = a.job_id::text AND s.node_id = a.node_id)`.execute(
     app,
   )
+
+/**
+ * The movements of the payment's and its job's transactions, by account; those that are even are left out.
+ */
+export async function booksOf(app: AppDatabase, { payment, jobId }: Bought) {
+  const payouts = await app
+    .selectFrom('app.payouts')
+    .select('id')
+    .where('reference', 'in', [payment.id, jobId])
+    .execute()
+  const rows = await app
+    .selectFrom('app.ledger_entries')
+    .select(['account', 'amount'])
+    .where((is) =>
+      is.or([
+        is('transaction_id', 'like', `%${payment.id}%`),
+        is('transaction_id', 'like', `reward:${jobId}%`),
+        ...payouts.map(({ id }) => is('transaction_id', '=', id)),
+      ]),
+    )
+    .execute()
+  const sums = new Map<string, bigint>()
+  for (const { account, amount } of rows) sums.set(account, (sums.get(account) ?? 0n) + BigInt(amount))
+  return Object.fromEntries([...sums].filter(([, amount]) => amount !== 0n))
+}

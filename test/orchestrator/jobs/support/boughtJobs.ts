@@ -104,6 +104,42 @@ export async function spendFor(
   })
 }
 
+/** A fee that the chain took for a spend. */
+export const taken = (units: bigint) => ({ fee: units, feeCurrency: token, units })
+
+/**
+ * The spend of a call whose answer comes before the chain says what became of its payment; its id.
+ * Units default to the most that the purchase may cost.
+ */
+export async function promiseSpend(
+  app: AppDatabase,
+  purchase: Purchase,
+  units = purchase.unitsMax,
+  statedFeeUnits = 0n,
+): Promise<string> {
+  const { jobId, nodeId, attempt, serviceId } = purchase
+  const terms = {
+    jobId,
+    nodeId,
+    attempt,
+    serviceId,
+    protocol: 'mpp',
+    chainId: 1337,
+    currency: token,
+  } as const
+  const [recipient, payee] = [randomHex(20), randomHex(20)]
+  const reserved = await reserveSpend(
+    app,
+    { ...terms, amount: units, units: units + 100n, statedFeeUnits, recipient, payer: payee },
+    ample,
+    Date.now(),
+  )
+  if (reserved.kind !== 'reserved') throw new Error(reserved.kind)
+  const made = { credential: Buffer.from('sealed'), reference: randomHex(32), txHash: randomHex(32) }
+  await keepCredential(app, reserved.id, { ...made, validBeforeSeconds: 1, fromBlock: 1 })
+  return reserved.id
+}
+
 /** Sends what is owed, as the worker does. */
 export async function payOut(app: AppDatabase, kind: PayoutKind, reference: string): Promise<void> {
   const held = (await takePayouts(app, 1337, 100, 0)).find((each) => each.reference === reference)
