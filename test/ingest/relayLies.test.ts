@@ -2,34 +2,13 @@
 // that is not there, of none as final that is not, and of the true ones soon after (W2). Method: the
 // real relay over nodes in memory and a clock that is moved; a chain that grows and reorganizes, nodes
 // that lag, and one that changes its lies, by seed. What is told is compared with the chain.
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { chosenRule } from '#ingest/finality/rules/chosenRule.ts'
-import type { FinalityRule } from '#ingest/finality/rules/finalityRule.ts'
 import { type FinalityProof, ProvedFinality } from '#ingest/finality/rules/ProvedFinality.ts'
-import { openRelay } from '#ingest/relay/openRelay.ts'
-import type { Relay } from '#ingest/relay/Relay.ts'
-import { createSource } from '#ingest/rpc/rpcSource.ts'
-import { type BlockRef, hash } from '#primitives.ts'
-import { silentLogger } from '#telemetry.ts'
 import { few } from '../support/breadth.ts'
-import { ManualClock } from './support/clock.ts'
-import { FakeChain } from './support/fakeChain.ts'
-import { memoryNodes, type TellBlock } from './support/memoryNodes.ts'
+import { FAR } from './support/lyingHeads.ts'
+import { behind, block, FINAL, HEAD, lies, MADE_UP, newestOf, relayOver } from './support/lyingRelay.ts'
 import { seededRandom } from './support/random.ts'
-
-const HEAD = 200
-const FINAL = 190
-const FAR = 2 ** 40
-
-const block = (number: number, digit = 'b'): BlockRef => ({
-  number,
-  hash: hash(`0x${digit.repeat(24)}${number.toString(16).padStart(40, '0')}`),
-  parentHash: hash(
-    `0x${digit.repeat(24)}${Math.max(0, number - 1)
-      .toString(16)
-      .padStart(40, '0')}`,
-  ),
-})
 
 function proofOf(number: number, digit = 'b'): FinalityProof {
   const told = block(number, digit)
@@ -37,82 +16,6 @@ function proofOf(number: number, digit = 'b'): FinalityProof {
   const proposal = { epoch: 0, view: number, parentView: number - 1, digest: told.hash }
   return { certificate: { ...proposal, vote: signature, seed: signature }, block: told, endpoint: 'a' }
 }
-
-/** A relay over these hosts; `told` says what each of them tells in place of the truth. */
-function relayOver(hosts: readonly string[], finality?: (agreed: FinalityRule) => FinalityRule) {
-  const chain = new FakeChain(HEAD + 1)
-  chain.finalized = FINAL
-  const told = new Map<string, TellBlock>()
-  const clock = new ManualClock()
-  const openTransport = memoryNodes(chain, told)
-  const source = createSource({
-    chainId: 1,
-    urls: hosts.map((host) => `http://${host}`),
-    finalityDepth: 4,
-    ...(finality && { finality }),
-    runtime: { clock, random: seededRandom(1), failpoint: () => {} },
-    log: silentLogger,
-    openTransport,
-    announcements: false,
-  })
-  onTestFinished(() => source.close())
-  /** Time goes on while something is waited for. */
-  const within = async <T>(asked: Promise<T>): Promise<T> => {
-    let isOver = false
-    const over = asked.finally(() => {
-      isOver = true
-    })
-    over.catch(() => {})
-    for (let steps = 0; !isOver && steps < 1_000; steps++) await clock.advance(10)
-    return await over
-  }
-  const relay = openRelay(source, { clock, openTransport })
-  const head = () => within(relay.head())
-  const tagged = (tag: 'safe' | 'finalized' = 'finalized') => within(relay.tagged(tag))
-  return { chain, told, clock, relay, head, tagged, within }
-}
-
-/** Blocks between the newest one and a node's own. */
-const behind =
-  (chain: FakeChain, blocks: number): TellBlock =>
-  (at) => {
-    const top = Math.max(0, chain.head.number - blocks)
-    if (at === 'latest') return chain.blocks[top]
-    if (at === 'finalized' || at === 'safe') return chain.blocks[Math.min(chain.finalized, top)]
-    return Number(at) > top ? null : undefined
-  }
-
-/** A node's lies. */
-const lies: readonly ((chain: FakeChain) => TellBlock)[] = [
-  () => (at) => (at === 'latest' ? block(FAR) : undefined),
-  () => (at) => (at === 'finalized' || at === 'safe' ? block(FAR) : undefined),
-  ({ head }) =>
-    (at) =>
-      at === 'latest' ? block(head.number + 4) : undefined,
-  ({ head }) =>
-    (at) =>
-      typeof at === 'string' && Number.isNaN(Number(at)) ? block(head.number + 2) : undefined,
-  ({ head }) =>
-    (at) =>
-      at === 'latest' ? block(Math.max(0, head.number - 9)) : undefined,
-  ({ head }) =>
-    (at) =>
-      at === 'latest' ? block(head.number) : undefined,
-  ({ head }) =>
-    (at) =>
-      at === 'finalized' || at === 'safe' ? head : undefined,
-  () => (at) => (at === 'finalized' || at === 'safe' ? block(0) : undefined),
-  (chain) => (at) => {
-    // Blocks of its own above the chain, which it holds and links to it.
-    const { number } = chain.head
-    const asked = at === 'latest' ? number + 2 : Number(at)
-    if (!(asked > number)) return undefined
-    return asked === number + 1 ? { ...block(asked), parentHash: chain.head.hash } : block(asked)
-  },
-  () => () => 'away',
-]
-/** Those by which a block that is not there may be told for a moment. */
-const MADE_UP = 8
 
 const parties = [
   ['two', ['liar', 'a']],
@@ -176,13 +79,6 @@ describe.each(parties)('one liar of %s', (_title, hosts) => {
     expect(await tagged()).toBe(chain.finalized)
   })
 })
-
-const newestOf = async (relay: Relay, within: <T>(asked: Promise<T>) => Promise<T>) => {
-  const call = { method: 'eth_getBlockByNumber', params: '["latest",false]' }
-  const wish = { height: -1, newest: true, asksAll: false }
-  const answer = await within(relay.ask(call, wish, new AbortController().signal))
-  return Number(JSON.parse(answer.text).number)
-}
 
 test('blocks made up on top of the chain answer nobody once the chain has others there', async () => {
   const { chain, told, clock, relay, head, within } = relayOver(['liar', 'a'])

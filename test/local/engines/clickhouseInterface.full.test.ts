@@ -1,10 +1,17 @@
 // Goal: the unmodified client and plain HTTP work on the embedded ClickHouse.
-/** The unmodified client and plain HTTP against the embedded engine. */
-
 import { once } from 'node:events'
 import { beforeAll, describe, expect, test } from 'vitest'
-
-import { bytesOf, createTable, openTestClickHouse, request, rowsOf, type TestClickHouse } from './clients.ts'
+import {
+  bytesOf,
+  createTable,
+  isQueryRunning,
+  openTestClickHouse,
+  request,
+  rowsOf,
+  stillAt,
+  type TestClickHouse,
+  wholeAnswers,
+} from './clients.ts'
 import { until } from './programs.ts'
 
 let clickhouse: TestClickHouse
@@ -85,13 +92,7 @@ describe('queries', () => {
   test.each([0, 4_000_000_000])(
     'an answer that is held back, with %i bytes of it in memory, is the same and fails as well',
     async (bufferSize) => {
-      const ask = (sql: string, more = '') =>
-        request(clickhouse, `wait_end_of_query=1&max_threads=1&max_block_size=1000${more}`, {
-          method: 'POST',
-          body: `${sql} FORMAT RowBinaryWithNamesAndTypes`,
-        })
-      const bytesFrom = async (sql: string, more?: string) =>
-        Buffer.from(await (await ask(sql, more)).arrayBuffer())
+      const { ask, bytesFrom } = wholeAnswers(clickhouse)
       const held = `&buffer_size=${bufferSize}`
       for (const rows of [0, 1, 100_000]) {
         const sql = `SELECT number AS n, toString(number) AS word, repeat('x', 200) AS "long""name" FROM numbers(${rows})`
@@ -204,16 +205,7 @@ describe('errors', () => {
 })
 
 describe('running queries', () => {
-  /** Whether the engine still works on a query. */
-  async function isRunning(queryId: string): Promise<boolean> {
-    const answer = await clickhouse.admin.query({
-      query: 'SELECT count() AS n FROM system.processes WHERE query_id = {id:String}',
-      query_params: { id: queryId },
-      format: 'JSONEachRow',
-    })
-    const [row] = await answer.json<{ n: string }>()
-    return Number(row?.n) > 0
-  }
+  const isRunning = (queryId: string) => isQueryRunning(clickhouse, queryId)
   const endless = 'SELECT count() FROM numbers(1000000000000) WHERE NOT ignore(sipHash64(number))'
 
   test('a query ends when its client goes', async () => {
@@ -259,14 +251,7 @@ describe('running queries', () => {
       return Number(row?.read_rows)
     }
     // The engine goes on while buffers between it and us fill, then stands still.
-    let before = 0
-    await until(async () => {
-      const now = await readRows()
-      const isStill = now > 0 && now === before
-      before = now
-      return isStill
-    })
-    expect(before).toBeLessThan(100_000)
+    expect(await stillAt(readRows)).toBeLessThan(100_000)
     let bytes = 0
     for await (const chunk of answer.stream) bytes += chunk.length
     expect(bytes).toBe(300_000 * (8 + 2 + 600))

@@ -4,6 +4,7 @@ import { type ClickHouseClient, createClient } from '@clickhouse/client'
 import { afterAll } from 'vitest'
 
 import { type FreshDatabase, freshDatabase } from '#test/support/engines.ts'
+import { until } from './programs.ts'
 
 /** The run's engine, with the databases of one chain of our own made. */
 export interface TestClickHouse {
@@ -64,6 +65,17 @@ export async function createTable(
   return table
 }
 
+/** Whether the engine still works on a query. */
+export async function isQueryRunning({ admin }: TestClickHouse, queryId: string): Promise<boolean> {
+  const answer = await admin.query({
+    query: 'SELECT count() AS n FROM system.processes WHERE query_id = {id:String}',
+    query_params: { id: queryId },
+    format: 'JSONEachRow',
+  })
+  const [row] = await answer.json<{ n: string }>()
+  return Number(row?.n) > 0
+}
+
 /** A request without the client. */
 export function request(
   { engine }: TestClickHouse,
@@ -74,4 +86,28 @@ export function request(
   headers.set('X-ClickHouse-User', engine.clickhouseUsername)
   headers.set('X-ClickHouse-Key', engine.clickhousePassword)
   return fetch(`${engine.clickhouseUrl}/?${query}`, { ...init, headers })
+}
+
+/** Answers that the engine holds back until they are whole, in blocks of 1,000 rows. */
+export function wholeAnswers(clickhouse: TestClickHouse) {
+  const ask = (sql: string, more = '') =>
+    request(clickhouse, `wait_end_of_query=1&max_threads=1&max_block_size=1000${more}`, {
+      method: 'POST',
+      body: `${sql} FORMAT RowBinaryWithNamesAndTypes`,
+    })
+  const bytesFrom = async (sql: string, more?: string) =>
+    Buffer.from(await (await ask(sql, more)).arrayBuffer())
+  return { ask, bytesFrom }
+}
+
+/** A number above 0, once it is the same at two reads in a row. */
+export async function stillAt(read: () => Promise<number>): Promise<number> {
+  let before = 0
+  await until(async () => {
+    const now = await read()
+    const isStill = now > 0 && now === before
+    before = now
+    return isStill
+  })
+  return before
 }
