@@ -2,7 +2,6 @@
 // rows, charts, links, files.
 // Method: the real pages over a recorded chain in both stores, in the machine's Chromium; nothing
 // may be complained about by the browser or asked of another server.
-import { readFile } from 'node:fs/promises'
 import type { Browser, BrowserContext } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { EncodedBatch } from '#transform/batch.ts'
@@ -11,7 +10,7 @@ import { recordedBatches } from '../store/support/chainStore.ts'
 import { fullTest, onceTest } from '../support/breadth.ts'
 import { describeInBrowser, launchBrowser } from './support/browser.ts'
 import { ConsolePage } from './support/consolePage.ts'
-import { pageWidth } from './support/pageWidth.ts'
+import { expectInside, pageWidth } from './support/pageWidth.ts'
 
 const engines = ['postgres', 'clickhouse'] as const
 /** That new rows do not continue, and how many rows their answers have. */
@@ -99,32 +98,23 @@ describeInBrowser('the console: relations, examples and the editor', () => {
   })
 
   fullTest('the editor completes tables and columns, and a mistake is marked where it is', async () => {
-    const options = shown.page.locator('.cm-tooltip-autocomplete li')
     await shown.write('SELECT ')
     await shown.page.keyboard.type('* FROM blo')
-    await options
-      .filter({ hasText: /^blocks/ })
-      .first()
-      .click()
+    await shown.completions(/^blocks/).click()
     await shown.page.keyboard.type(' WHERE gas_us')
-    await options
-      .filter({ hasText: /^gas_used/ })
-      .first()
-      .click()
+    await shown.completions(/^gas_used/).click()
     expect(await shown.text()).toBe('SELECT * FROM blocks WHERE gas_used')
     await shown.use('ClickHouse')
     await shown.write('SELECT * FROM ')
     await shown.page.keyboard.type('log')
-    await options.filter({ hasText: /^logs/ }).first().waitFor()
+    await shown.completions(/^logs/).waitFor()
     for (const engine of engines) {
       await shown.use(labels[engine])
-      await shown.write('SELECT num,\n  nonsense\nFROM blocks')
-      await shown.press('run')
+      await shown.run('SELECT num,\n  nonsense\nFROM blocks')
       expect(await shown.failure.textContent()).toMatch(/nonsense/)
       expect(await shown.page.locator('.cm-lintRange-error').textContent()).toBe('nonsense')
       await shown.failure.locator('button', { hasText: 'line 2, column 3' }).click()
-      await shown.write('SELECT 1 AS one FROM blocks')
-      await shown.press('run')
+      await shown.run('SELECT 1 AS one FROM blocks')
       expect(await shown.page.locator('.cm-lintRange-error').count()).toBe(0)
       expect(await shown.failure.isVisible()).toBe(false)
     }
@@ -153,8 +143,7 @@ describeInBrowser('the console: running a query, once and live', () => {
 
   fullTest('ten thousand rows are in the grid with only those in sight in the document', async () => {
     await shown.page.locator('#limit').selectOption('10000')
-    await shown.write('SELECT a.log_idx AS a, b.block_num AS b, b.topic0 FROM logs a CROSS JOIN logs b')
-    await shown.press('run')
+    await shown.run('SELECT a.log_idx AS a, b.block_num AS b, b.topic0 FROM logs a CROSS JOIN logs b')
     expect(await shown.summary.textContent()).toMatch(/^10,000 rows .* More than 10,000 exist\.$/)
     const grid = shown.page.locator('#panel-table .grid')
     const drawn = shown.page.locator('#panel-table .grid-body .grid-row')
@@ -173,8 +162,7 @@ describeInBrowser('the console: running a query, once and live', () => {
   onceTest('Live adds rows as blocks come, takes back what is orphaned, and Stop ends it', async () => {
     const tip = api.state.tip
     await shown.write('SELECT num, hash FROM blocks')
-    await shown.page.locator('#live').click()
-    await shown.summary.filter({ hasText: /^Live: waiting/ }).waitFor()
+    await shown.live(/^Live: waiting/)
     await api.append(batches.slice(-2, -1))
     const block = (number: number) => shown.summary.filter({ hasText: `block ${number}` })
     await block(tip + 10).waitFor()
@@ -182,21 +170,17 @@ describeInBrowser('the console: running a query, once and live', () => {
     await api.revertTo(tip + 7)
     await shown.summary.filter({ hasText: '3 taken back' }).waitFor()
     await expect.poll(async () => (await shown.rows())[0]?.[0]).toBe(`${tip + 7}`)
-    await shown.page.locator('#stop').click()
-    await shown.ended()
+    await shown.stop()
     await expect.poll(() => api.live.size).toEqual({ queries: 0, clients: 0 })
   })
 })
 
 describeInBrowser('the console: charts, links, downloads, and what is in sight', () => {
   onceTest('a chart is drawn of a time and a number, and says its values', async () => {
-    await shown.write('SELECT timestamp, gas_used FROM blocks ORDER BY num')
-    await shown.press('run')
-    await shown.page.locator('#tab-chart').click()
-    await shown.page.getByRole('img', { name: 'gas_used by timestamp' }).waitFor()
+    await shown.run('SELECT timestamp, gas_used FROM blocks ORDER BY num')
+    await shown.chart('gas_used by timestamp')
     await expect.poll(() => shown.coloursDrawn()).toBeGreaterThan(10)
-    await shown.page.locator('.canvas').focus()
-    await shown.page.keyboard.press('End')
+    await shown.readLast()
     const reading = shown.page.locator('.reading')
     await reading.filter({ hasText: /^\d+ at 20\d\d-/ }).waitFor()
     const last = (await reading.textContent()) ?? ''
@@ -234,25 +218,16 @@ describeInBrowser('the console: charts, links, downloads, and what is in sight',
       await expect.poll(() => known.count()).toBe(1)
       for (const [sql, rows] of wholeQueries) {
         await shown.write(sql)
-        await shown.page.locator('#live').click()
-        await shown.summary.filter({ hasText: /^Live: the whole result/ }).waitFor()
+        await shown.live(/^Live: the whole result/)
         expect(await shown.rows()).toHaveLength(rows)
-        await shown.page.locator('#stop').click()
-        await shown.ended()
+        await shown.stop()
       }
     },
   )
 
   onceTest('rows of the query before are dim while the next one runs', async () => {
     await shown.ended()
-    let release = () => {}
-    const held = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    await context.route('**/v1/indexer/query', async (route) => {
-      await held
-      await route.continue()
-    })
+    const release = await shown.holdQueries(context)
     await shown.page.locator('#run').click()
     await shown.page.locator('#panel-table.earlier .grid-row').first().waitFor()
     release()
@@ -263,18 +238,12 @@ describeInBrowser('the console: charts, links, downloads, and what is in sight',
   onceTest('Run is in sight on a narrow screen, however far its reader has scrolled', async () => {
     await shown.page.setViewportSize({ width: 390, height: 700 })
     await shown.page.locator('.result').evaluate((result) => result.scrollIntoView({ block: 'end' }))
-    await expect.poll(() => shown.page.locator('#run').boundingBox()).toMatchObject({ y: expect.any(Number) })
-    const box = await shown.page.locator('#run').boundingBox()
-    expect(box?.y).toBeGreaterThanOrEqual(0)
-    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(700)
-    expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390)
+    await expectInside(shown.page.locator('#run'), { width: 390, height: 700 })
   })
 
   fullTest('a chart draws a series for each column or name, with a legend', async () => {
-    await shown.write('SELECT num, gas_used, tx_count FROM blocks ORDER BY num')
-    await shown.press('run')
-    await shown.page.locator('#tab-chart').click()
-    await shown.page.getByRole('img', { name: 'gas_used by num' }).waitFor()
+    await shown.run('SELECT num, gas_used, tx_count FROM blocks ORDER BY num')
+    await shown.chart('gas_used by num')
     await shown.page.locator('.ups label', { hasText: 'tx_count' }).click()
     // Some transactions, and millions of gas: a chart each, one below the other.
     await shown.page.getByRole('img', { name: 'tx_count by num', exact: true }).waitFor()
@@ -282,23 +251,17 @@ describeInBrowser('the console: charts, links, downloads, and what is in sight',
       await shown.page.getByRole('img').evaluateAll((all) => all.map(({ ariaLabel }) => ariaLabel)),
     ).toEqual(['gas_used by num', 'tx_count by num'])
     expect(await shown.page.locator('.legend li').allInnerTexts()).toEqual(['gas_used', 'tx_count'])
-    await shown.page.locator('.canvas').focus()
-    await shown.page.keyboard.press('End')
+    await shown.readLast()
     await shown.page.locator('.reading', { hasText: /^\d+ gas_used \d+ tx_count at \d+$/ }).waitFor()
   })
 
   fullTest('a result is downloaded whole, as CSV and as JSON', async () => {
-    await shown.write('SELECT num, hash FROM blocks WHERE num < 2 ORDER BY num')
-    await shown.press('run')
+    await shown.run('SELECT num, hash FROM blocks WHERE num < 2 ORDER BY num')
     const rows = await shown.rows()
-    const save = async (id: string) => {
-      const [file] = await Promise.all([shown.page.waitForEvent('download'), shown.page.locator(id).click()])
-      return readFile(await file.path(), 'utf8')
-    }
-    expect(await save('#download-csv')).toBe(
+    expect(await shown.download('csv')).toBe(
       `num,hash\r\n${rows.map((row) => row.join(',')).join('\r\n')}\r\n`,
     )
-    expect(JSON.parse(await save('#download-json'))).toEqual(rows.map(([num, hash]) => ({ num, hash })))
+    expect(JSON.parse(await shown.download('json'))).toEqual(rows.map(([num, hash]) => ({ num, hash })))
   })
 })
 

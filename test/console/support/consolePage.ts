@@ -1,4 +1,5 @@
 /** The console in a browser's page, as its reader uses it. */
+import { readFile } from 'node:fs/promises'
 import type { BrowserContext, Locator, Page } from 'playwright-core'
 
 export class ConsolePage {
@@ -56,6 +57,56 @@ export class ConsolePage {
   async press(name: 'run' | 'explain'): Promise<void> {
     await this.page.locator(`#${name}`).click()
     await this.ended()
+  }
+
+  async run(sql: string): Promise<void> {
+    await this.write(sql)
+    await this.press('run')
+  }
+
+  /** Resolves when the result says that it follows the chain. */
+  async live(says: RegExp): Promise<void> {
+    await this.page.locator('#live').click()
+    await this.summary.filter({ hasText: says }).waitFor()
+  }
+
+  async stop(): Promise<void> {
+    await this.page.locator('#stop').click()
+    await this.ended()
+  }
+
+  /** Holds back the answers of queries until what it returns is called. */
+  async holdQueries(context: BrowserContext): Promise<() => void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    await context.route('**/v1/indexer/query', async (route) => {
+      await promise
+      await route.continue()
+    })
+    return resolve
+  }
+
+  /** The first proposal of the editor with such a text. */
+  completions(text: RegExp): Locator {
+    return this.page.locator('.cm-tooltip-autocomplete li').filter({ hasText: text }).first()
+  }
+
+  /** Shows the result as a chart of that name. */
+  async chart(name: string): Promise<void> {
+    await this.page.locator('#tab-chart').click()
+    await this.page.getByRole('img', { name }).waitFor()
+  }
+
+  /** Moves the chart's reading to its last values. */
+  async readLast(): Promise<void> {
+    await this.page.locator('.canvas').focus()
+    await this.page.keyboard.press('End')
+  }
+
+  /** The text of a file that the result is saved as. */
+  async download(kind: 'csv' | 'json'): Promise<string> {
+    const button = this.page.locator(`#download-${kind}`)
+    const [file] = await Promise.all([this.page.waitForEvent('download'), button.click()])
+    return readFile(await file.path(), 'utf8')
   }
 
   ended(): Promise<void> {
