@@ -205,10 +205,11 @@ describe('a caller of whom sixty payments were refused within a minute', () => {
 })
 
 describe('what cannot settle', () => {
-  /** A shop that offers what its node confirms, seen by a clock that hastens. */
+  /** A shop that offers what its node confirms: looks hasten, and the pause of sends ends by `endPause`. */
   const openOffering = async (currencies: readonly `0x${string}`[] = [PATH_USD]) => {
     const node = await startOddNode(chain.rpcUrl)
-    const sends = new Sends(hasty)
+    let pausedMs = 0
+    const sends = new Sends({ monotonic: () => pausedMs })
     const looking = http(node.rpcUrl, { retryCount: 0 })
     const offers = new Offers({ chainId, recipient, currencies, nodes: [looking], sends })
     await offers.check()
@@ -228,7 +229,10 @@ describe('what cannot settle', () => {
       node.close()
     })
     const status = async () => (await fetch(`${shop.origin}/read`)).status
-    return { node, offers, shop, status, client: payer(accountOf(1), options) }
+    const endPause = () => {
+      pausedMs += 30_000
+    }
+    return { node, offers, shop, status, endPause, client: payer(accountOf(1), options) }
   }
   const missing: Order = (method) =>
     method === 'eth_sendRawTransactionSync' ? told(-32_601, 'there is no such method') : null
@@ -248,7 +252,7 @@ describe('what cannot settle', () => {
   })
 
   test('as the node answers looks and takes nothing that is sent is not offered for a while', async () => {
-    const { node, offers, shop, status, client } = await openOffering()
+    const { node, offers, shop, status, endPause, client } = await openOffering()
     const credentials: string[] = []
     for (const _ of [1, 2, 3])
       credentials.push(await client.createCredential(await client.rawFetch(`${shop.origin}/read`)))
@@ -257,6 +261,7 @@ describe('what cannot settle', () => {
       expect((await fetch(`${shop.origin}/read`, { headers: { authorization } })).status).toBe(503)
     await expect.poll(status).toBe(429)
     node.wire.order = () => null
+    endPause()
     await expect.poll(status).toBe(402)
     expect(offers.problems).toEqual([])
   })
