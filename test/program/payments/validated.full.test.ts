@@ -7,10 +7,18 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { createPublicClient, http } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import { Abis, Addresses } from 'viem/tempo'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../../blackbox/apiDocument.ts'
-import { blockIndexed, freshDataDir, type RunningMillrace, startMillrace } from '../support/millrace.ts'
+import {
+  blockProjected,
+  freshDataDir,
+  type RunningMillrace,
+  startMillrace,
+  until,
+} from '../support/millrace.ts'
 import { openPayersFolder, type PayersFolder } from '../support/recipes.ts'
 
 const dataDir = freshDataDir()
@@ -22,8 +30,9 @@ beforeAll(async () => {
   const accessFile = join(mkdtempSync(join(tmpdir(), 'millrace-access-')), 'access.json')
   writeFileSync(accessFile, JSON.stringify({ quotas: { address: 2 } }))
   program = await startMillrace({ DATA_DIR: dataDir.path, ACCESS: 'guarded', ACCESS_FILE: accessFile })
-  await blockIndexed(program, 1)
+  await blockProjected(program, 1)
   const { rpcUrl } = JSON.parse(await millrace('devchain', 'show', '--json'))
+  await blockProjected(program, await blockWithOrder(rpcUrl))
   const key = generatePrivateKey()
   await millrace('devchain', 'fund', privateKeyToAddress(key))
   folder = openPayersFolder(key, program.origin, { RPC_URL: rpcUrl, MPPX_CONFIG: 'mppx.config.mjs' })
@@ -35,6 +44,15 @@ afterAll(async () => {
   await program?.stop()
   dataDir.remove()
 })
+
+/** A block by which the dev chain's exchange has order 1, the document's example. */
+async function blockWithOrder(rpcUrl: string): Promise<number> {
+  const rpc = createPublicClient({ transport: http(rpcUrl) })
+  const { stablecoinDex: abi } = Abis
+  const { stablecoinDex: address } = Addresses
+  await until(async () => (await rpc.readContract({ abi, address, functionName: 'nextOrderId' })) > 1n)
+  return Number(await rpc.getBlockNumber())
+}
 
 const walletConfig = `import { readFileSync } from 'node:fs'
 import { tempo } from 'mppx/client'
@@ -92,6 +110,9 @@ const complaintsOf = (endpoints: readonly Told[]): readonly string[] =>
       .map(({ label, detail }) => `${nameOf(told)}: ${label} ${detail ?? ''}`),
   )
 
+/** Whether the quota's two requests a minute met one of `absent`: a 404 in place of a challenge. */
+const wasFree = ({ challenge }: Told) => challenge.some(({ detail }) => detail === 'Got 404 instead')
+
 const isPaid = ({ payment }: Told) => payment.some(({ label }) => label === 'Payment: successful')
 
 const TRIES_MAX = 10
@@ -102,6 +123,7 @@ async function validateOne(method: string, path: string, ...flags: string[]) {
   const body = flags.includes('--body') ? [] : bodyOf(method, path)
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const { endpoints } = await validate('--endpoint', `${method}:${target}`, ...body, ...flags)
+    if (endpoints.some(wasFree)) continue
     if (endpoints.every(isPaid) || complaintsOf(endpoints).length > 0) return endpoints
   }
   throw new Error(`${method} ${path} asked for no money`)
@@ -140,7 +162,10 @@ test('the document, and every operation that it offers by itself', async () => {
   const alone = endpoints.filter((each) => !isOfOne(each) && !needsInput(each))
   const [unanswered, answered] = [alone.filter(hasNoReceipt), alone.filter((told) => !hasNoReceipt(told))]
   expect(unanswered.map(nameOf).toSorted()).toEqual([...absent, ...proofs].toSorted())
-  expect(complaintsOf(unanswered.map((told) => ({ ...told, payment: [] })))).toEqual([])
+  for (const each of unanswered) {
+    const asked = wasFree(each) ? await validateOne(each.method, each.path) : [each]
+    expect(complaintsOf(asked.map((told) => ({ ...told, payment: [] })))).toEqual([])
+  }
   expect(answered.length).toBeGreaterThan(30)
   expect(complaintsOf(answered)).toEqual([])
   for (const { method, path } of answered.filter((each) => !isPaid(each)))
